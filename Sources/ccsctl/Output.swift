@@ -6,12 +6,16 @@ import Operator
 import Wire
 
 /// The output of the tool: results on standard output, errors on standard error.
+///
+/// Whatever a server answers, no character of it controls the terminal; this is the last place that all text passes.
 enum Output {
     /// Writes text to standard output.
-    static func write(_ text: String) { DescriptorOutput.write(text, to: STDOUT_FILENO) }
+    static func write(_ text: String) { DescriptorOutput.write(Printable.lines(text), to: STDOUT_FILENO) }
 
     /// Writes a value as one line of JSON to standard output.
-    static func write(_ value: JSONValue) { write(value.compact + "\n") }
+    static func write(_ value: JSONValue) {
+        DescriptorOutput.write(Printable.json(value.compact) + "\n", to: STDOUT_FILENO)
+    }
 
     /// Writes the result of a command that needs no daemon, as JSON or as text, or reports its failure. Returns the exit code.
     static func report(
@@ -39,5 +43,7 @@ enum Output {
     }
 
     /// Writes one line to standard error.
-    static func printError(_ line: String) { DescriptorOutput.write(line + "\n", to: STDERR_FILENO) }
+    static func printError(_ line: String) {
+        DescriptorOutput.write(Printable.lines(line) + "\n", to: STDERR_FILENO)
+    }
 }

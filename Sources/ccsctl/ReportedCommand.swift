@@ -1,3 +1,4 @@
+import Basics
 import Catalogue
 import Operator
 import Wire
@@ -17,7 +18,7 @@ protocol ReportedCommand: OperatorCommand {
 extension ReportedCommand {
     static func verdict(on answer: Answer) -> ExitCode { .success }
 
-    static func text(of line: Line) -> String { OperatorReply(line).json.compact + "\n" }
+    static func text(of line: Line) -> String { Printable.json(OperatorReply(line).json.compact) + "\n" }
 }
 
 extension OperatorRequest {

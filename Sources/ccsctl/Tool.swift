@@ -97,7 +97,7 @@ enum Tool {
     }
 
     private static func show(_ json: JSONValue, _ text: String, _ invocation: Invocation) {
-        Output.write(invocation.has("--json") ? json.compact + "\n" : text)
+        if invocation.has("--json") { Output.write(json) } else { Output.write(text) }
     }
 
     /// Returns the answer of the daemon. Throws if the command is refused.

@@ -83,6 +83,15 @@ import Testing
         }
     }
 
+    @Test("no text of a server controls a terminal: line ends and tabs stay, JSON keeps its value")
+    func terminals() {
+        let hostile = "a\u{1B}[2Jb\r\u{9B}31mc\u{7F}\u{202E}\td\n"
+        #expect(Printable.lines(hostile) == "a?[2Jb??31mc??\td\n")
+        #expect(Printable.lines("ordinary\n\ttext ü\n") == "ordinary\n\ttext ü\n")
+        #expect(
+            Printable.json("{\"a\":\"\u{9B}31m\u{7F}\u{202E}ü\"}") == "{\"a\":\"\\u009b31m\\u007f\\u202eü\"}")
+    }
+
     @Test("canary: a persistent ID differs when its text differs")
     func canary() {
         #expect(

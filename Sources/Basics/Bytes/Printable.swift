@@ -8,6 +8,33 @@ public enum Printable {
         }
     }
 
+    /// Returns lines with each harmful character but line ends and tabs replaced by a question mark.
+    public static func lines(_ text: String) -> String {
+        let isClean = text.unicodeScalars.allSatisfy { !isHarmful($0) || $0 == "\n" || $0 == "\t" }
+        guard !isClean else { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            let stays = scalar == "\n" || scalar == "\t" || !isHarmful(scalar)
+            result.unicodeScalars.append(stays ? scalar : "?")
+        }
+        return result
+    }
+
+    /// Returns JSON with each harmful character, which only texts can have, as its escape: the value stays the same.
+    public static func json(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isHarmful) else { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            guard isHarmful(scalar) else {
+                result.unicodeScalars.append(scalar)
+                continue
+            }
+            let digits = String(scalar.value, radix: 16)
+            result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
+        return result
+    }
+
     /// Returns the text with each harmful character replaced by a question mark, cut after `limit` characters.
     public static func text(_ text: String, limit: Int = .max) -> String {
         var result = ""

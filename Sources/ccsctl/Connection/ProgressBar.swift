@@ -11,7 +11,7 @@ final class ProgressBar {
     func show(_ progress: OperatorProgress) {
         guard isOn else { return }
         isShown = true
-        DescriptorOutput.write("\r\u{1B}[K" + Self.text(progress), to: STDERR_FILENO)
+        DescriptorOutput.write("\r\u{1B}[K" + Printable.text(Self.text(progress)), to: STDERR_FILENO)
     }
 
     /// Erases the bar.

@@ -45,7 +45,7 @@ final class TerminalScreen {
     func draw(_ lines: [String], _ note: String) {
         let rows = Self.size.rows
         let blank = Array(repeating: "", count: max(0, rows - 1 - lines.count))
-        let text = (lines + blank + [note]).map { "\u{1B}[K\($0)" }.joined(separator: "\r\n")
+        let text = (lines + blank + [note]).map { "\u{1B}[K\(Printable.text($0))" }.joined(separator: "\r\n")
         DescriptorOutput.write("\u{1B}[H\(text)", to: STDOUT_FILENO)
     }
 

@@ -24,9 +24,11 @@ struct ImportFile: ~Copyable {
             .importRecords(ImportRecords(rows: [], replaces: run.replaces)), invocation)
         try run.send(&file, count)
         let result = run.result
-        Output.write(
-            invocation.has("--json") ? result.json.compact + "\n" : result.text(file: invocation.arguments[0])
-        )
+        if invocation.has("--json") {
+            Output.write(result.json)
+        } else {
+            Output.write(result.text(file: invocation.arguments[0]))
+        }
         return result.exitCode
     }
 
