@@ -28,6 +28,14 @@ let overview = ["Overview.md"]
 /// The commit that the programs report; Scripts/package sets it.
 let commit = Context.environment["CCS_COMMIT"].map { [CSetting.define("CCS_COMMIT", to: "\"\($0)\"")] } ?? []
 
+/// Protections of C code against overwritten stacks, as Debian builds its packages.
+let hardenedC: [CSetting] = [.unsafeFlags(["-fstack-protector-strong"])]
+
+/// Protections of our programs: all addresses of libraries are resolved at the start, and are read-only from then on.
+let hardenedLink: [LinkerSetting] = [
+    .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"])
+]
+
 /// A module of ours.
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, exclude: overview, swiftSettings: product)
@@ -36,7 +44,8 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
 /// A program of ours.
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(
-        name: name, dependencies: dependencies, exclude: overview, swiftSettings: product)
+        name: name, dependencies: dependencies, exclude: overview, swiftSettings: product,
+        linkerSettings: hardenedLink)
 }
 
 /// The tests of one module.
@@ -49,16 +58,17 @@ let package = Package(
     name: "ccsd",
     targets: [
         // Doors to C: module maps and one-line shims, no logic.
-        .target(name: "CLinux", exclude: overview),
-        .target(name: "CCommit", exclude: overview, cSettings: commit),
+        .target(name: "CLinux", exclude: overview, cSettings: hardenedC),
+        .target(name: "CCommit", exclude: overview, cSettings: commit + hardenedC),
         // The files of the console, embedded.
-        .target(name: "Console", exclude: overview + ["files"]),
+        .target(name: "Console", exclude: overview + ["files"], cSettings: hardenedC),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
-            name: "CRocksDB", exclude: overview, cxxSettings: [.unsafeFlags(["-fno-rtti"])],
+            name: "CRocksDB", exclude: overview,
+            cxxSettings: [.unsafeFlags(["-fno-rtti", "-fstack-protector-strong"])],
             linkerSettings: [.linkedLibrary("rocksdb")]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(

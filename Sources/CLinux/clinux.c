@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -43,6 +44,12 @@ int clinux_limit_descriptors(int process, unsigned long long most) {
 long clinux_free_bytes(void) { return (long)mallinfo2().fordblks; }
 
 void clinux_trim_memory(void) { malloc_trim(0); }
+
+int clinux_forbid_dumps(void) {
+    struct rlimit none = {0, 0};
+    if (setrlimit(RLIMIT_CORE, &none) != 0) return -1;
+    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
 
 static int argument_count;
 static char **arguments;

@@ -154,6 +154,7 @@ public enum DaemonProgram {
         let log = Log.standardError(level: configuration.logLevel, format: configuration.logFormat)
         let notify = SystemdNotify()
         do {
+            try secrecy()
             // Before any thread starts: threads inherit the mask, and signals are read from one descriptor.
             let signals = try signals()
             var startup = Startup(configuration: located, source: source, log: log)
@@ -172,6 +173,12 @@ public enum DaemonProgram {
             Console.error("ccsd: \(error.text)")
             if !error.hint.isEmpty { Console.error("      \(error.hint)") }
             return error.exitCode.rawValue
+        }
+    }
+
+    private static func secrecy() throws(StartupFailure) {
+        do { try ProcessSecrecy.begin() } catch {
+            throw StartupFailure(text: error.description, hint: "", exitCode: .software)
         }
     }
 

@@ -24,6 +24,9 @@ int clinux_limit_descriptors(int process, unsigned long long most);
 long clinux_free_bytes(void);
 /// Returns free pages of all arenas to the system; Swift's module has no malloc.h.
 void clinux_trim_memory(void);
+/// Keeps the memory of the process, which has secrets, out of core files, and away from other processes of the same user; prctl is
+/// variadic. Returns 0, or -1 with errno set.
+int clinux_forbid_dumps(void);
 /// Number of the process's arguments, its name included. Swift's runtime searches for them next to the environment, and fails if
 /// a preloaded library has moved the environment.
 int clinux_argument_count(void);
