@@ -16,6 +16,12 @@ static inline CURLcode ccurl_set_pointer(CURL *request, CURLoption option, void 
 static inline CURLcode ccurl_set_write(CURL *request, curl_write_callback function) { return curl_easy_setopt(request, CURLOPT_WRITEFUNCTION, function); }
 /// curl_easy_setopt of CURLOPT_OPENSOCKETFUNCTION.
 static inline CURLcode ccurl_set_opener(CURL *request, curl_opensocket_callback function) { return curl_easy_setopt(request, CURLOPT_OPENSOCKETFUNCTION, function); }
+/// curl_easy_setopt of CURLOPT_DEBUGFUNCTION, which sees bytes before they are decoded.
+static inline CURLcode ccurl_set_observer(CURL *request, curl_debug_callback function) { return curl_easy_setopt(request, CURLOPT_DEBUGFUNCTION, function); }
+/// curl_easy_setopt of CURLOPT_XFERINFOFUNCTION, which can end a request.
+static inline CURLcode ccurl_set_progress(CURL *request, curl_xferinfo_callback function) { return curl_easy_setopt(request, CURLOPT_XFERINFOFUNCTION, function); }
+/// curl_easy_setopt of CURLOPT_PREREQFUNCTION, which is called when a connection is there, before the request is sent on it.
+static inline CURLcode ccurl_set_sender(CURL *request, curl_prereq_callback function) { return curl_easy_setopt(request, CURLOPT_PREREQFUNCTION, function); }
 /// curl_easy_getinfo of a long.
 static inline CURLcode ccurl_get_number(CURL *request, CURLINFO info, long *value) { return curl_easy_getinfo(request, info, value); }
 /// curl_easy_getinfo of a curl_off_t.

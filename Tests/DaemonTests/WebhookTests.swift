@@ -12,11 +12,19 @@ struct WebhookTests {
         let sender: (id: String, key: String)
         let device: TestDevice
 
-        init(flags: [String] = []) throws {
-            endpoint = try WebhookEndpoint()
-            daemon = try RunningDaemon(flags: endpoint.flags + flags, reactors: 2)
-            sender = try daemon.firstSender
-            device = try TestDevice(daemon, sender: sender.id)
+        init(flags: [String] = [], environment: [String: String] = [:]) throws {
+            let endpoint = try WebhookEndpoint()
+            try self.init(
+                endpoint, RunningDaemon(flags: endpoint.flags + flags, reactors: 2, environment: environment))
+        }
+
+        init(
+            _ endpoint: WebhookEndpoint, _ daemon: RunningDaemon, sender: (id: String, key: String)? = nil
+        ) throws {
+            self.endpoint = endpoint
+            self.daemon = daemon
+            self.sender = try sender ?? daemon.firstSender
+            device = try TestDevice(daemon, sender: self.sender.id)
             try set()
         }
 
@@ -44,6 +52,64 @@ struct WebhookTests {
         func show() throws -> (state: String, delivery: [String: Any]) {
             let shown = try webhook("show", sender.id)
             return (shown["state"] as? String ?? "", shown["delivery"] as? [String: Any] ?? [:])
+        }
+    }
+
+    @Test("a reload that forbids private addresses ends kept connections, and nothing is sent on them")
+    func forbidden() throws {
+        let scratch = try Scratch()
+        let file = scratch.url.appendingPathComponent("ccsd.yaml")
+        let endpoint = try WebhookEndpoint()
+        func write(_ isAllowed: Bool) throws {
+            let text =
+                "format: 1\nwebhook_ca_file: \(endpoint.authority)\nwebhook_private_addresses: \(isAllowed)\n"
+            try text.write(to: file, atomically: true, encoding: .utf8)
+        }
+        try write(true)
+        let daemon = try RunningDaemon(flags: ["--config", file.path])
+        // With a configuration file the start prints no first sender.
+        let made = try daemon.ctl("senders", "add", "--label", "first")
+        let sender = (try #require(made["sender_id"] as? String), try #require(made["key"] as? String))
+        let bench = try Bench(endpoint, daemon, sender: sender)
+        try bench.say("m1")
+        _ = try bench.endpoint.expect("the first message") { $0.messageID == "m1" }
+        try write(false)
+        #expect(try daemon.ctl("reload")["changed"] as? [String] == ["webhook_private_addresses"])
+        try bench.say("m2")
+        try eventually("the second message is refused") {
+            (try bench.show().delivery["last_failure"] as? String)?.contains("loopback") == true
+        }
+        #expect(bench.endpoint.requests.map(\.messageID) == ["m1"])
+        withExtendedLifetime(scratch) {}
+    }
+
+    @Test("an answer with an endless extension of a chunk costs its connection, long before the time is over")
+    func extensions() throws {
+        let bench = try Bench()
+        try bench.endpoint.plan(["extensions": true])
+        try bench.say("m1")
+        try eventually("the endless answer was ended") { bench.endpoint.extensionBytes != nil }
+        // What the kernels buffer is sent beyond the limit.
+        #expect((bench.endpoint.extensionBytes ?? .max) < 16_777_216)
+        try bench.endpoint.plan([:])
+        try bench.say("m2")
+        _ = try bench.endpoint.expect("the next message") { $0.messageID == "m2" }
+    }
+
+    @Test(
+        "the keys of TLS connections are written to no file, and an unknown CA is reported with the setting")
+    func keyLog() throws {
+        let scratch = try Scratch()
+        let log = scratch.url.appendingPathComponent("keys.log")
+        let bench = try Bench(environment: ["SSLKEYLOGFILE": log.path])
+        try bench.say("m1")
+        _ = try bench.endpoint.expect("the message") { $0.messageID == "m1" }
+        #expect(!FileManager.default.fileExists(atPath: log.path))
+        let stranger = try WebhookEndpoint()
+        let other = try Bench(stranger, RunningDaemon(flags: ["--webhook-private-addresses"]))
+        try other.say("m1")
+        try eventually("the certificate is not accepted") {
+            (try other.show().delivery["last_failure"] as? String)?.contains("webhook_ca_file") == true
         }
     }
 

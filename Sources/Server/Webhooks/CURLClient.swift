@@ -1,5 +1,6 @@
 import Basics
 import CCURL
+import Synchronization
 import Transport
 import Webhooks
 
@@ -15,20 +16,46 @@ struct CURLSettings: Sendable, Equatable {
 ///
 /// Only `wake` may be called on other threads.
 @safe final class CURLClient: @unchecked Sendable {
-    private let pool: UnsafeMutableRawPointer
+    /// Changes only on the thread, and while `poolChanges` is locked, which is needed to use it on another one.
+    private var pool: UnsafeMutableRawPointer
+    private let poolChanges = Mutex(())
+    /// Whether the kept connections are older than the settings.
+    private var isOutdated = false
     /// The requests in flight, by number and by the address of their handle.
     private var requests: [UInt64: CURLRequest] = [:]
     private var numbers: [UInt: UInt64] = [:]
 
     /// Creates the pool. Throws if there is no memory.
     init() throws(TransportError) {
-        guard curl_global_init(ccurl_global_default()) == CURLE_OK, let pool = unsafe curl_multi_init() else {
+        guard curl_global_init(ccurl_global_default()) == CURLE_OK, let pool = unsafe Self.makePool() else {
             throw TransportError("start the client of webhooks", detail: "libcurl cannot be initialized")
         }
         unsafe self.pool = pool
+    }
+
+    private static func makePool() -> UnsafeMutableRawPointer? {
+        guard let pool = unsafe curl_multi_init() else { return nil }
         _ = unsafe ccurl_set_pool(pool, CURLMOPT_MAX_TOTAL_CONNECTIONS, Limits.Webhook.requests)
         _ = unsafe ccurl_set_pool(pool, CURLMOPT_MAX_HOST_CONNECTIONS, Limits.Webhook.requestsPerSender)
         _ = unsafe ccurl_set_pool(pool, CURLMOPT_MAXCONNECTS, Limits.Webhook.keptConnections)
+        return unsafe pool
+    }
+
+    /// Applies changed settings: to requests that still wait for a connection, and to kept connections, which end as soon as no request
+    /// is in flight. Until then each request checks the address of its connection.
+    func apply(_ settings: CURLSettings) {
+        for request in requests.values { request.reach = settings.reach }
+        isOutdated = true
+        endOutdated()
+    }
+
+    /// Ends the kept connections if they are older than the settings and none is in use.
+    private func endOutdated() {
+        guard isOutdated, requests.isEmpty, let fresh = unsafe Self.makePool() else { return }
+        isOutdated = false
+        let old = unsafe pool
+        poolChanges.withLock { _ in unsafe pool = fresh }
+        unsafe curl_multi_cleanup(old)
     }
 
     deinit {
@@ -37,7 +64,7 @@ struct CURLSettings: Sendable, Equatable {
     }
 
     /// Ends `wait` early.
-    func wake() { _ = unsafe curl_multi_wakeup(pool) }
+    func wake() { poolChanges.withLock { _ in _ = unsafe curl_multi_wakeup(pool) } }
 
     /// Waits until a connection is ready, `wake` is called, or the time is over.
     func wait(milliseconds: Int64) {
@@ -58,6 +85,7 @@ struct CURLSettings: Sendable, Equatable {
         guard let request = requests.removeValue(forKey: number) else { return }
         _ = unsafe curl_multi_remove_handle(pool, request.handle)
         numbers[request.address] = nil
+        endOutdated()
     }
 
     /// Reads and writes. Returns the requests that have ended.

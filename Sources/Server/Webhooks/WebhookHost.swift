@@ -58,7 +58,10 @@ final class WebhookHost {
         if parcel.mustStop { return false }
         let machine = Now.read()
         let now = clock.judged(machine)
-        if let settings = parcel.settings { self.settings = settings }
+        if let settings = parcel.settings, settings != self.settings {
+            self.settings = settings
+            client.apply(settings)
+        }
         for event in parcel.events {
             gateway.handle(event, now: now, effects: &effects)
             if case .orders = event { continue }

@@ -43,6 +43,14 @@ public enum WebhookURL {
     /// Returns whether a URL is one without TLS.
     public static func isPlain(_ text: String) -> Bool { text.lowercased().hasPrefix("http://") }
 
+    /// Returns the host of a URL that was checked, without its port.
+    static func host(of url: String) -> String {
+        let authority = url.dropFirst((isPlain(url) ? "http://" : "https://").count).prefix {
+            $0 != "/" && $0 != "?"
+        }
+        return host(of: authority).map { String($0) } ?? String(authority)
+    }
+
     /// Characters that no URL has unencoded, and that programs read differently.
     private static let refused = Set("\"<>\\^`{|}".utf8)
 

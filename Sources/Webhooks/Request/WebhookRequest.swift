@@ -14,6 +14,9 @@ public struct WebhookRequest: Sendable {
     public var headers: [(name: String, value: String)]
     /// A JSON object.
     public var body: [UInt8]
+
+    /// The host that it goes to, for errors.
+    public var host: String { WebhookURL.host(of: url) }
 }
 
 /// Makes the bodies of requests, and signs them.

@@ -6,7 +6,7 @@
 
 A plan is a JSON object: "status" (200), "headers", "percent" of the requests that fail with "status" while the others get 200,
 "stall" seconds before the answer, "late" seconds before the answer of those that fail, "drop" to close without an answer,
-"bytes" of the answer's body. A request that fails may have been processed: it is logged first in half of the cases.
+"bytes" of the answer's body, "extensions" for a chunk whose extension does not end. A request that fails may have been processed: it is logged first in half of the cases.
 """
 import http.server
 import json
@@ -66,6 +66,8 @@ class Endpoint(http.server.BaseHTTPRequestHandler):
         if fails and plan.get("drop"):
             self.close_connection = True
             return
+        if plan.get("extensions"):
+            return self.extend(status)
         self.send_response(status)
         for name, value in plan.get("headers", {}).items():
             self.send_header(name, value)
@@ -76,6 +78,22 @@ class Endpoint(http.server.BaseHTTPRequestHandler):
             self.wfile.write(answer)
         except OSError:
             pass
+
+    def extend(self, status):
+        """Answers with a chunk whose extension does not end, and notes how many bytes the client has taken."""
+        self.send_response(status)
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        sent = 0
+        try:
+            self.wfile.write(b"1;")
+            while True:
+                self.wfile.write(b"x" * 16_384)
+                sent += 16_384
+        except OSError:
+            self.close_connection = True
+        with LOCK, open(path("extension"), "w", encoding="utf-8") as file:
+            file.write(str(sent))
 
     do_GET = do_POST
 

@@ -44,6 +44,14 @@ final class WebhookEndpoint {
 
     private func file(_ name: String) -> URL { scratch.url.appendingPathComponent(name) }
 
+    /// The bytes of an endless extension that the client has taken before it closed; `nil` while it has not.
+    var extensionBytes: Int? {
+        (try? String(contentsOf: file("extension"), encoding: .utf8)).flatMap { Int($0) }
+    }
+
+    /// The file of its CA.
+    var authority: String { file("ca.pem").path }
+
     /// The URL of the endpoint.
     var url: String { "https://127.0.0.1:\(port)/hook?x=1" }
 

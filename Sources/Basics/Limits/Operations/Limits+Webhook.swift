@@ -32,6 +32,8 @@ extension Limits {
         public static let goneAgainMilliseconds: Int64 = 60_000
         /// Bytes of the body of an answer that are read and discarded; a longer one costs the connection.
         public static let answerBytes = 16_384
+        /// Bytes of an answer as it arrives: its heads and its body with the framing, such as extensions of chunks.
+        public static let answerWireBytes = 65_536
         /// Bytes of a URL: what servers and proxies accept.
         public static let urlBytes = 12...2_048
         /// Bytes of a secret, between the ends that Standard Webhooks allows.
