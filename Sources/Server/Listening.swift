@@ -3,6 +3,7 @@ import Catalogue
 import Delivery
 import Sessions
 import Transport
+import Wire
 
 /// The listening sockets of the daemon, opened before the start is reported, so that a port in use fails the start.
 struct OpenSockets: ~Copyable {
@@ -159,7 +160,7 @@ extension Startup {
                 try host.reactor.listen(
                     on: socket, name: ListenerName(rawValue: kind.rawValue),
                     tls: tls(of: kind, daemon.certificates),
-                    pace: pace(of: kind)
+                    pace: pace(of: kind), plainAnswer: plainAnswer(of: kind, host)
                 ) { [unowned host] connection in
                     host.welcome(connection, kind: kind, daemon: daemon, control: control)
                 }
@@ -177,6 +178,14 @@ extension Startup {
         case .admin: configuration.adminTLS ? certificates.holder : nil
         case .https: certificates.webHolder
         case .appServer, .appServerPreproduction, .device: certificates.holder
+        }
+    }
+
+    /// Returns the answer to clients without TLS: ports for HTTP name the URL with https.
+    private func plainAnswer(of kind: Link.Kind, _ host: ReactorHost) -> PlainAnswer? {
+        guard kind == .https || kind == .admin else { return nil }
+        return { [unowned host] first in
+            PlainHTTPAnswer.answer(to: first, at: host.reactor.now.wall)
         }
     }
 

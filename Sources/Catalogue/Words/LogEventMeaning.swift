@@ -77,6 +77,10 @@ public struct LogEventMeaning: Sendable {
             "A limit refuses connections; the reason in the line has a meaning of its own (ccsctl explain REASON)."
         ),
         (
+            "handshake_failed",
+            "A client speaks without TLS, or does not trust the certificate: problem has what to change there. Other failed handshakes are only counted."
+        ),
+        (
             "accept_failed",
             "The system has no descriptor or memory for a connection: raise LimitNOFILE, or find the clients (ccsctl sessions list)."
         ),

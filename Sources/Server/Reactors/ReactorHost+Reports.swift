@@ -50,4 +50,15 @@ extension ReactorHost {
             every: Limits.Login.refusalLogSeconds,
             ["listener": .text(listener), "peer": .text("\(peer)"), "reason": .text(reason)])
     }
+
+    /// Logs a mistake in the settings of a client whose handshake has failed: at once, then with the number of further ones.
+    func noteProblem(of link: Link) {
+        guard let problem = HandshakeProblem(failure: link.connection.failure) else { return }
+        log.repeating(
+            .notice, "handshake_failed", by: "\(link.kind) \(problem.rawValue)",
+            [
+                "listener": LogValue(link.kind), "peer": .text("\(link.connection.peer)"),
+                "reason": .text(problem.rawValue), "problem": .text(problem.advice),
+            ])
+    }
 }

@@ -338,6 +338,7 @@ final class ReactorHost: ReactorDelegate {
         tally.closed(link.kind, reason)
         if !link.connection.isPlain, reason == .handshakeFailed || reason == .handshakeDeadline {
             tally.handshake(succeeded: false)
+            noteProblem(of: link)
         }
         if link.isLoggedIn { tally.logout(link.kind) }
         log.debug(

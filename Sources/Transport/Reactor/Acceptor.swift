@@ -23,6 +23,8 @@ final class Acceptor {
     /// Addresses of proxies, which must send the client's address in a PROXY header.
     var proxies: [AddressNetwork] = []
     let accept: (Connection) -> (any ConnectionDelegate)?
+    /// Returns what is sent to a client whose first bytes are no TLS; `nil` for nothing.
+    var plainAnswer: PlainAnswer?
     /// Number of open connections.
     var connections = 0
     /// Whether the reactor accepts its connections.
@@ -96,3 +98,6 @@ extension SocketAddress {
         }
     }
 }
+
+/// Returns the answer to a client that begins without TLS at a port with TLS; `nil` for none.
+public typealias PlainAnswer = (_ first: RawSpan) -> [UInt8]?

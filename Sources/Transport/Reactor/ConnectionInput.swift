@@ -55,7 +55,11 @@ extension Connection {
             guard let rest = unsafe readProxyHeader(bytes, now) else { return }
             unsafe staging.unread = unsafe rest
         }
-        if state == .handshaking { continueHandshake(now) }
+        if state == .handshaking {
+            let first = unsafe staging.unread
+            continueHandshake(now)
+            if state == .closed, closeReason == .handshakeFailed { unsafe answerPlain(first) }
+        }
         if state == .open {
             tls.beginBatch()
             openRecords(staging, now)
@@ -118,6 +122,17 @@ extension Connection {
             failure = words
             sendSealed(now)
             abort(.handshakeFailed)
+        }
+    }
+
+    /// Answers a client that begins without TLS, where the listener has an answer; what the socket does not accept at once is lost.
+    private func answerPlain(_ first: UnsafeRawBufferPointer) {
+        guard let answer = unsafe acceptor?.plainAnswer?(first.bytes) else { return }
+        let socket = socket
+        _ = unsafe answer.withUnsafeBytes { answer in
+            SystemCall.retrying {
+                unsafe Glibc.send(socket, answer.baseAddress, answer.count, Int32(MSG_NOSIGNAL))
+            }
         }
     }
 

@@ -4,12 +4,15 @@ import Glibc
 
 /// Listeners and outbound connections of a reactor.
 extension Reactor {
-    /// Accepts connections; `accept` returns the delegate of each, or `nil` to refuse it.
+    /// Accepts connections; `accept` returns the delegate of each, or `nil` to refuse it. `plainAnswer` is asked for an answer to a
+    /// client that begins without TLS where `tls` is needed.
     public func listen(
         on socket: consuming ListeningSocket, name: ListenerName, tls: TLSContextHolder?,
-        pace: PaceSettings = PaceSettings(), accept: @escaping (Connection) -> (any ConnectionDelegate)?
+        pace: PaceSettings = PaceSettings(), plainAnswer: PlainAnswer? = nil,
+        accept: @escaping (Connection) -> (any ConnectionDelegate)?
     ) throws(TransportError) {
         let acceptor = Acceptor(socket: socket, name: name, tls: tls, pace: pace, accept: accept)
+        acceptor.plainAnswer = plainAnswer
         acceptors.append(acceptor)
         try resume(acceptor, acceptors.count - 1)
     }
