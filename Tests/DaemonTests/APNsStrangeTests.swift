@@ -21,7 +21,11 @@ struct APNsStrangeTests {
 
     /// The kinds, each with its event in the log; without one if only a request fails.
     private static let kinds: [(kind: String, log: String)] = [
-        ("name", "event=apns_connect_failed"), ("http1", "event=apns_disconnected"),
+        ("name", "event=apns_connect_failed"),
+        (
+            "http1",
+            "problem=\"the server does not speak HTTP/2: ccsd offers h2 (ALPN), and it agrees to no protocol"
+        ),
         ("garbage", "event=apns_disconnected"), ("mute", "event=apns_disconnected"), ("headers", ""),
         ("body", ""), ("drip", ""),
     ]
@@ -39,8 +43,8 @@ struct APNsStrangeTests {
         #expect(answers[0].word == "Unavailable", "\(kind): \(answers[0])")
         #expect(answers[1].messageID != nil, "\(kind): \(answers[1])")
         #expect(start.timeIntervalSinceNow > -15, "\(kind)")
-        // Without trust there is no connection.
-        if kind != "name" { try #require(server).expect(event: "connected") }
+        // Without trust or HTTP/2 there is no connection.
+        if kind != "name", kind != "http1" { try #require(server).expect(event: "connected") }
         #expect(try bench.count("pending") == 1)
         if !log.isEmpty {
             try eventually("\(kind) is logged") { bench.daemon.words.contains(log) }
@@ -50,6 +54,36 @@ struct APNsStrangeTests {
         try eventually("\(kind): the stored message is forwarded") { try bench.count("forwarded") == 2 }
         #expect(bench.apple.requests(to: devices[0]).isEmpty, "\(kind): it was refused")
         #expect(try bench.count("pending") == 0 && bench.feedback().items.isEmpty)
+    }
+
+    @Test("a server that has HTTP/1.1 alone is named as that, and messages wait for Apple")
+    func refusesHTTP2() throws {
+        let bench = try AppleBench()
+        let device = AppleBench.deviceToken("00", 1)
+        let tokens = try bench.register([device])
+        bench.apple.die()
+        let server = ChildProcess()
+        server.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
+        server.arguments = [
+            "s_server", "-accept", "127.0.0.1:\(bench.apple.productionPort)", "-quiet", "-alpn", "http/1.1",
+            "-cert", bench.apple.file("server.pem"), "-key", bench.apple.file("server.key"),
+        ]
+        server.standardOutput = FileHandle.nullDevice
+        server.standardError = FileHandle.nullDevice
+        server.standardInput = Pipe()
+        try server.run()
+        try eventually("the server listens") {
+            PlainHTTP.canConnect(port: UInt16(bench.apple.productionPort))
+        }
+        #expect(try bench.send(tokens[0]).messageID != nil)
+        try eventually("it is logged") {
+            bench.daemon.words.contains("event=apns_connect_failed")
+                && bench.daemon.words.contains("the server does not speak HTTP/2: ccsd offers h2 (ALPN)")
+        }
+        #expect(try bench.count("pending") == 1)
+        server.end()
+        try bench.apple.revive()
+        try eventually("the message is forwarded") { try bench.count("forwarded") == 1 }
     }
 
     @Test(

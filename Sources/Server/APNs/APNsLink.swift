@@ -89,10 +89,9 @@ final class APNsLink: ConnectionDelegate {
 
     func connectionOpened(_ connection: Connection, now: Now) {
         guard !isEnded else { return connection.abort(.operatorRequest) }
-        let agreed = connection.applicationProtocol
-        guard agreed == nil || agreed == "h2" else {
+        if let problem = HandshakeVerdict.problem(ofProtocol: connection.applicationProtocol) {
             connection.abort(.protocolViolation)
-            return end(.notHTTP2, "the server speaks \(agreed ?? ""), not HTTP/2")
+            return end(.notHTTP2, problem)
         }
         // A connection with provider tokens has one stream until the first request is accepted (apns 1.8).
         http2 = HTTP2ClientConnection(
@@ -105,12 +104,12 @@ final class APNsLink: ConnectionDelegate {
         guard connection === self.connection else { return }
         self.connection = nil
         let words = connection.failure.isEmpty ? reason.rawValue : connection.failure
-        let refusesCertificate = target.hasCertificate && Self.refusesCertificate(words)
         guard let http2 else {
-            let other: APNsOpenFailure = reason == .handshakeFailed ? .untrusted : .unreachable
-            return connectNext(refusesCertificate ? .credentialRefused : other, words)
+            let failure = HandshakeVerdict.failure(
+                words, inHandshake: reason == .handshakeFailed, hasCertificate: target.hasCertificate)
+            return connectNext(failure, HandshakeVerdict.words(words))
         }
-        if refusesCertificate, !isEnded {
+        if target.hasCertificate, HandshakeVerdict.refusesCertificate(words), !isEnded {
             isEnded = true
             report(self, .certificateRefused(words: words))
         }
@@ -119,12 +118,6 @@ final class APNsLink: ConnectionDelegate {
         guard !isEnded else { return }
         isEnded = true
         report(self, .closed(words: words))
-    }
-
-    /// Whether OpenSSL's words are those of an alert about the client certificate, such as `tlsv1 alert unknown ca`.
-    private static func refusesCertificate(_ words: String) -> Bool {
-        words.contains("alert")
-            && ["certificate", "unknown ca", "access denied"].contains { words.contains($0) }
     }
 
     // MARK: Requests
