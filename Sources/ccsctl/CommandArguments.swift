@@ -41,7 +41,12 @@ enum CommandArguments {
             command.secret = try KeyInput.secret(invocation)
             return .rotateWebhookSecret(command)
         case .makeBackup(var command):
-            command.path = try absolute(command.path)
+            // A name belongs into the folder that the service has for backups: ccsd finds it.
+            if command.path.contains("/") || [".", ".."].contains(command.path) {
+                command.path = try absolute(command.path)
+            } else {
+                command.folder = try absolute(".")
+            }
             return .makeBackup(command)
         case .reloadConfiguration: return .reloadConfiguration(try reload(invocation))
         default: return request

@@ -56,7 +56,7 @@ struct ShownBlocksTests {
         ),
         ("docs/install.md", "Scripts/bootstrap --package", "installs packages and builds for release"),
         (
-            "docs/backup.md", "ccsctl backup /var/lib/ccsd-backup/$(date +%Y-%m-%dT%H%M%S)",
+            "docs/backup.md", "ccsctl backup $(date +%Y-%m-%dT%H%M%S)",
             "needs the service; SystemdUnitTests runs the command"
         ),
         (

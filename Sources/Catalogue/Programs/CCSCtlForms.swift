@@ -33,9 +33,11 @@ extension OperationName {
         case .makeBackup:
             OperationForm(
                 MakeBackup.self,
-                details: ["A relative DIR is taken from the current folder of ccsctl."],
+                details: [
+                    "A DIR without / is a name: the folder is created in /var/lib/ccsd-backup under the service unit, and in the current folder of ccsctl elsewhere. Any other relative DIR is taken from the current folder of ccsctl."
+                ],
                 examples: [
-                    Example("Back up the service", "ccsctl backup /var/lib/ccsd-backup/monday")
+                    Example("Back up the service to /var/lib/ccsd-backup/monday", "ccsctl backup monday")
                 ])
         case .exportRecords: Self.exportForm
         case .importRecords: Self.importForm

@@ -2,24 +2,33 @@ public import Basics
 
 /// Backs up the running server.
 public struct MakeBackup: OperatorCommand {
-    /// The absolute path of the folder to create.
+    /// The folder to create: an absolute path, or a name.
     public var path: String
+    /// The absolute path of the folder for a name, if the service has no folder for backups.
+    public var folder: String?
 
     /// Creates the command.
-    public init(path: String) { self.path = path }
+    public init(path: String, folder: String? = nil) {
+        self.path = path
+        self.folder = folder
+    }
 
     public static let summary = OperationSummary.changing(
         .makeBackup, "Back up the running server to a new folder.",
         details: [
             "The backup has everything as of one commit: senders, devices, registrations, topics, groups, waiting messages, the secrets that authenticate tokens, ccsd's own certificate authority, and the credentials for APNs. Messages are accepted and delivered meanwhile. The configuration file, a certificate of your own and its key are not part of it.",
-            "ccsd itself writes the folder, which must be new or empty, and outside of the data directory. Under the service unit it may write to /var/lib/ccsd-backup. On the mount of the data directory files are linked, which takes little space and time. Elsewhere they are copied, also from the service unit to /var/lib/ccsd-backup, which systemd mounts separately: that takes the full size of the store. Copy the folder to another machine afterwards. A backup that fails or is interrupted leaves nothing behind.",
+            "ccsd itself writes the folder, which must be new or empty, and outside of the data directory. Under the service unit it may write to /var/lib/ccsd-backup, where it creates a folder of which only the name is given. On the mount of the data directory files are linked, which takes little space and time. Elsewhere they are copied, also from the service unit to /var/lib/ccsd-backup, which systemd mounts separately: that takes the full size of the store. Copy the folder to another machine afterwards. A backup that fails or is interrupted leaves nothing behind.",
             "The backup contains secrets: keep it as safe as the data directory. `ccsd restore` restores it.",
         ])
     public static let fields = Fields(
-        MakeBackup.init(path:),
+        MakeBackup.init(path:folder:),
         .required(
             "path", .text(1...Limits.Operator.pathBytes, as: "DIR"), \.path, audit: .path,
-            "The folder to create."))
+            "The folder to create: an absolute path, or a name for a folder in /var/lib/ccsd-backup under the service unit, and in `folder` elsewhere."
+        ),
+        .optional(
+            "folder", .text(1...Limits.Operator.pathBytes, as: "DIR"), \.folder,
+            "The absolute path of the folder for a name, where the service has none for backups."))
 
     /// The backup that was made.
     public struct Answer: Record {

@@ -13,6 +13,25 @@ struct BackupTarget {
     /// The folder that contains it.
     let parent: String
 
+    /// The folder for backups that a service manager has given to this process. `nil` if there is none.
+    static var folderOfService: String? {
+        guard let value = unsafe getenv("STATE_DIRECTORY") else { return nil }
+        return folder(inStateDirectories: unsafe String(cString: value))
+    }
+
+    /// Returns the folder for backups in systemd's list of state folders: the one besides the data directory.
+    static func folder(inStateDirectories list: String) -> String? {
+        list.split(separator: ":").first { $0.hasPrefix("/") && $0.hasSuffix("-backup") }.map { String($0) }
+    }
+
+    /// Returns the path of a folder that an operator gave: a name is in the folder of the service, or else in that of the caller.
+    static func path(_ given: String, service: String?, caller: String?) -> String {
+        guard !given.contains("/"), ![".", ".."].contains(given), let folder = service ?? caller else {
+            return given
+        }
+        return "\(folder)/\(given)"
+    }
+
     private static let forbidden =
         "ccsd writes the backup itself: give a folder that the user of ccsd may create. Under the service unit use a folder in \(serviceFolder), or allow another one with ReadWritePaths= (systemctl edit ccsd)"
 

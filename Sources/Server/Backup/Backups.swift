@@ -35,16 +35,19 @@ final class Backups: Sendable {
     /// When the last backup was made, also before the start, in milliseconds since 1970; 0 if none was.
     var lastMade: UnixMilliseconds { state.change { $0.lastMade } }
 
-    /// Makes a backup. It is completed even if the caller does not wait for it.
+    /// Makes a backup; a name is created in the folder of the service for backups, or else in that of the caller. It is completed even
+    /// if the caller does not wait for it.
     func make(
-        to path: String, _ configuration: Configuration, file: String?,
+        to path: String, in folder: String? = nil, _ configuration: Configuration, file: String?,
         report: @escaping (_ done: Int, _ total: Int) -> Void
     ) throws(BackupFailure) -> MakeBackup.Answer {
         try begin(path)
         defer { state.change { $0.running = nil } }
         let start = Now.read()
         do throws(BackupFailure) {
-            let target = try BackupTarget(path, dataDirectory: configuration.dataDirectory)
+            let target = try BackupTarget(
+                BackupTarget.path(path, service: BackupTarget.folderOfService, caller: folder),
+                dataDirectory: configuration.dataDirectory)
             var reported = 0
             let writer = BackupWriter(
                 store: store, configuration: configuration, configurationFile: file, target: target,

@@ -95,6 +95,28 @@ import Wire
         #expect(try !bench.files(bench.root).contains { $0.contains("partial") })
     }
 
+    @Test(
+        "A name is a folder of the service for backups, or else of the caller; any path stays as it is",
+        arguments: [
+            ("monday", "/s", "/c", "/s/monday"), ("monday", nil, "/c", "/c/monday"),
+            ("monday", nil, nil, "monday"),
+            ("/a/monday", "/s", "/c", "/a/monday"), ("a/monday", "/s", "/c", "a/monday"),
+            ("..", "/s", "/c", ".."),
+        ] as [(String, String?, String?, String)])
+    func names(_ given: String, _ service: String?, _ caller: String?, _ path: String) {
+        #expect(BackupTarget.path(given, service: service, caller: caller) == path)
+    }
+
+    @Test(
+        "The folder of the service is found in systemd's list of state folders",
+        arguments: [
+            ("/var/lib/ccsd:/var/lib/ccsd-backup", "/var/lib/ccsd-backup"), ("/var/lib/ccsd", nil), ("", nil),
+            ("ccsd-backup", nil),
+        ] as [(String, String?)])
+    func stateFolders(_ list: String, _ folder: String?) {
+        #expect(BackupTarget.folder(inStateDirectories: list) == folder)
+    }
+
     @Test("A second backup at the same time is refused with what the first one does")
     func onlyOne() throws {
         let bench = try BackupBench()
