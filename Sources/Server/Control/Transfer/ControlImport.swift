@@ -10,12 +10,12 @@ extension ControlServer {
     func importRecords(
         _ command: ImportRecords, _ call: Call
     ) throws(OperatorProblem) -> ImportRecords.Answer {
-        guard !daemon.storeThreads.registry.isFull else { throw Self.registryFull }
+        guard !daemon.storeThreads.registry.isFull else { throw ImportRowResult.registryFull }
         var page = ImportPage(command, reach: daemon.configuration.webhookReach)
         for (line, row) in page.rows {
             switch row {
-            case .secret(let secret): page.count(try importSecret(secret), at: line)
-            case .sender(let sender): page.count(try importSender(sender, command.replaces), at: line)
+            case .secret(let secret): page.count(.done(try importSecret(secret)), at: line)
+            case .sender(let sender): page.count(importSender(sender, command.replaces), at: line)
             case .device, .registration, .subscription, .installation, .group: break
             }
         }
@@ -71,40 +71,30 @@ extension ControlServer {
 
     // MARK: Senders and installations
 
-    private func importSender(_ row: ExportedSender, _ replaces: Bool) throws(OperatorProblem)
-        -> ImportOutcome
-    {
+    private func importSender(_ row: ExportedSender, _ replaces: Bool) -> ImportRowResult {
         var record = SenderRecord(row)
-        record.webhook = try row.webhook.map { webhook throws(OperatorProblem) in
-            try imported(webhook, of: row.sender)
+        if let webhook = row.webhook {
+            record.webhook = imported(webhook, of: row.sender)
+            guard record.webhook != nil else {
+                return .refused(
+                    field: "webhook.secrets",
+                    "the secret of a webhook cannot be encrypted: see the log of ccsd")
+            }
         }
-        let complete = record
-        return try changing { () throws(Senders.Problem) in
-            try daemon.senders.importSender(complete, replaces: replaces)
-        }
+        do throws(Senders.Problem) {
+            return .done(try daemon.senders.importSender(record, replaces: replaces))
+        } catch { return .refused(field: nil, error.text) }
     }
 
-    /// Returns the record of a webhook; that of the server if it is the same, since each encryption of a secret differs.
-    private func imported(
-        _ row: ExportedSender.Webhook, of sender: SenderID
-    ) throws(OperatorProblem) -> WebhookRecord {
+    /// Returns the record of a webhook; that of the server if it is the same, since each encryption of a secret differs. Returns `nil`
+    /// if a secret cannot be encrypted.
+    private func imported(_ row: ExportedSender.Webhook, of sender: SenderID) -> WebhookRecord? {
         if let known = daemon.senders.directory[sender], let webhook = known.webhook,
             ExportedSender(known, daemon.webhookSecrets).webhook == row
         {
             return webhook
         }
-        var record = WebhookRecord(
-            url: row.url, secrets: [], state: WebhookRecord.State(row.state), createdAt: row.createdAt)
-        for secret in row.secrets {
-            guard let sealed = daemon.webhookSecrets.sealed(secret.secret, of: sender) else {
-                throw OperatorProblem(
-                    "the secret of a webhook cannot be encrypted", hint: "see the log of ccsd")
-            }
-            record.secrets.append(
-                WebhookRecord.Secret(
-                    sealed: sealed, createdAt: secret.createdAt, expiresAt: secret.expiresAt))
-        }
-        return record
+        return WebhookRecord(row, of: sender, daemon.webhookSecrets)
     }
 
     /// Takes over installations: as with any change of one, its hub puts it in order with the others.
@@ -127,21 +117,7 @@ extension ControlServer {
                 ))
         }
         for (line, answer) in zip(lines, try submit(from: call.connection, events)) {
-            page.count(try outcomes(answer, of: "an installation", count: 1)[0], at: line)
-        }
-    }
-
-    /// Returns the outcomes in an answer of the core.
-    private func outcomes(
-        _ answer: SessionCommand, of what: String, count: Int
-    ) throws(OperatorProblem) -> [ImportOutcome] {
-        switch answer {
-        case .reply(_, .imported(let outcomes)) where outcomes.count == count: return outcomes
-        case .reply(_, .registrationRefused(.registryFull)), .reply(_, .groupRefused(.registryFull)):
-            throw Self.registryFull
-        default:
-            throw OperatorProblem(
-                "the store did not accept \(what)", hint: "see the log of ccsd, then import again")
+            page.count(try ImportRowResult.rows(answer, of: "the installation", count: 1)[0], at: line)
         }
     }
 
@@ -155,38 +131,41 @@ extension ControlServer {
             from: call.connection,
             imports.map { (requestID: $0.rows.requester.requestID, event: Event.imported($0.rows)) })
         for (rows, answer) in zip(imports, answers) {
-            let outcomes = try outcomes(answer, of: "a device", count: rows.lines.count)
-            for (line, outcome) in zip(rows.lines, outcomes) { page.count(outcome, at: line) }
+            let results = try ImportRowResult.rows(answer, of: "the device", count: rows.lines.count)
+            for (line, result) in zip(rows.lines, results) { page.count(result, at: line) }
         }
     }
 
-    private static let registryFull = OperatorProblem(
-        "the registry is full", hint: "raise registry_bytes, reload, and import again")
-
     private func importGroup(
         _ row: ExportedGroup, _ replaces: Bool, _ call: Call
-    ) throws(OperatorProblem) -> ImportOutcome {
+    ) throws(OperatorProblem) -> ImportRowResult {
         let group = GroupRecord(row)
-        let loaded = try reading { () throws(StoreError) in
-            try daemon.store.load(.group(group.name, isForChange: false))
-        }
         var known: GroupRecord?
-        if case .group(_, let record, _) = loaded { known = record }
-        guard known != group else { return .unchanged }
+        do throws(StoreError) {
+            let loaded = try daemon.store.load(.group(group.name, isForChange: false))
+            if case .group(_, let record, _) = loaded { known = record }
+        } catch { return .refused(field: nil, "the store cannot read the group: \(error)") }
+        guard known != group else { return .done(.unchanged) }
         // A group keeps its name for ever.
-        guard known.map({ replaces && $0.label == group.label }) ?? true else { return .differs }
+        guard known.map({ replaces && $0.label == group.label }) ?? true else { return .done(.differs) }
         let answer = try submit(from: call.connection) { requester in
             .groupRequested(
                 GroupRequest(
                     requester: requester, sender: group.name.sender,
                     operation: .imported(group, replaces: replaces)))
         }
-        switch answer {
-        case .reply(_, .group): return known == nil ? .added : .replaced
-        case .reply(_, .groupRefused(.labelTaken)): return .differs
-        default:
-            throw OperatorProblem(
-                "the store did not accept a group", hint: "see the log of ccsd, then import again")
+        return try ImportRowResult.group(answer, isKnown: known != nil)
+    }
+}
+
+extension WebhookRecord {
+    /// Converts a webhook of an export. Returns `nil` if a secret cannot be encrypted.
+    fileprivate init?(_ row: ExportedSender.Webhook, of sender: SenderID, _ secrets: WebhookSecrets) {
+        self.init(url: row.url, secrets: [], state: State(row.state), createdAt: row.createdAt)
+        for secret in row.secrets {
+            guard let sealed = secrets.sealed(secret.secret, of: sender) else { return nil }
+            self.secrets.append(
+                Secret(sealed: sealed, createdAt: secret.createdAt, expiresAt: secret.expiresAt))
         }
     }
 }

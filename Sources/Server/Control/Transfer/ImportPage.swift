@@ -80,13 +80,15 @@ struct ImportPage {
         return found
     }
 
-    /// Counts the outcome of a row.
-    mutating func count(_ outcome: ImportOutcome, at line: Int) {
-        guard let text = outcome.refusal else {
-            counts[outcome, default: 0] += 1
-            return
+    /// Counts the result of a row.
+    mutating func count(_ result: ImportRowResult, at line: Int) {
+        switch result {
+        case .done(let outcome):
+            guard let text = outcome.refusal else { return counts[outcome, default: 0] += 1 }
+            problems.append(.init(line: line, field: nil, isConflict: true, text: text))
+        case .refused(let field, let text):
+            problems.append(.init(line: line, field: field, isConflict: false, text: text))
         }
-        problems.append(.init(line: line, field: nil, isConflict: true, text: text))
     }
 
     /// Returns the answer.
