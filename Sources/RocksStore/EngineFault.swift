@@ -14,7 +14,7 @@ func check<Result>(
         let report = unsafe String(cString: message)
         unsafe rocksdb_free(message)
         var error = StoreError(kind(of: report), "\(what()): \(report)")
-        if error.kind == .corrupt { error.table = Tables.name(in: report) ?? "" }
+        if error.kind == .corrupt || isFailedRead(report) { error.table = Tables.name(in: report) ?? "" }
         throw error
     }
     return result
@@ -26,6 +26,12 @@ func kind(of report: String) -> StoreError.Kind {
     if report.contains(anyOf: ["lock file", "lock hold by current process"]) { return .locked }
     if report.contains(anyOf: ["Corruption", "checksum mismatch"]) { return .corrupt }
     return .inputOutput
+}
+
+/// Whether an error message is that of a file that the disk cannot read: it is as lost as one with a wrong checksum.
+func isFailedRead(_ report: String) -> Bool {
+    report.contains(anyOf: ["Input/output error"])
+        && report.contains(anyOf: ["While pread", "While mmap read"])
 }
 
 extension StoreError {

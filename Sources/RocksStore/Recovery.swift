@@ -40,8 +40,22 @@ enum Recovery {
     }
 
     /// Opens a store, or creates one with `wanted` partitions. Adds what the operator should see to `remarks`.
+    ///
+    /// If an unreadable block of a table prevents that, such as one that a compaction has reached, the table is marked as damaged, and
+    /// the store is opened without compactions there.
     static func open(
         _ path: String, partitions wanted: Int, _ memory: SeenFilter, _ sizes: EngineSizes,
+        _ remarks: inout [OpeningRemark]
+    ) throws(StoreError) -> OpenedStore {
+        let known = try DamageMark.read(path).count
+        do throws(StoreError) { return try attempt(path, wanted, memory, sizes, &remarks) } catch {
+            guard try DamageMark.read(path).count > known else { throw error }
+            return try attempt(path, wanted, memory, sizes, &remarks)
+        }
+    }
+
+    private static func attempt(
+        _ path: String, _ wanted: Int, _ memory: SeenFilter, _ sizes: EngineSizes,
         _ remarks: inout [OpeningRemark]
     ) throws(StoreError) -> OpenedStore {
         try demandRoom(path)
@@ -58,6 +72,17 @@ enum Recovery {
             remarks.append(.tornManifest(list))
             (scan, engine) = try look(path, wanted, syncMark, memory, sizes)
         }
+        do throws(StoreError) { return try replayed(path, scan, engine, syncMark, sizes) } catch {
+            if !error.table.isEmpty { try? DamageMark.add(engine.damage(error, partition: nil), to: path) }
+            throw error
+        }
+    }
+
+    /// Brings the engine to the end of the journal, and begins a new journal.
+    private static func replayed(
+        _ path: String, _ scan: JournalScan, _ engine: Engine, _ syncMark: SyncMark.Found,
+        _ sizes: EngineSizes
+    ) throws(StoreError) -> OpenedStore {
         try demand(scan.commit >= scan.applied, "the journal ends before the applied commit", path)
         var highest = try engine.number(MetaKey.highest) ?? 0
         // The frames that were read may not be synced. After the replay the engine has them on the disk.

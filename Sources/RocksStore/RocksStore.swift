@@ -131,6 +131,7 @@ public final class RocksStore: Store {
     ///
     /// Until that succeeds, reads fail: they might show what is not on the disk.
     private func reopen(_ writer: inout Writer) throws(StoreError) {
+        defer { adoptMark() }
         do throws(StoreError) {
             try open.write { (engine) throws(StoreError) in
                 engine = nil

@@ -170,7 +170,8 @@ import Testing
                 .repeatedMessageID, .badAck(.missing(field: "")), .invalidToken, .senderMismatch,
                 .notRegistered,
                 .packageMismatch, .senderSuspended,
-                .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError,
+                .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .storeDamaged,
+                .internalError,
                 .draining,
             ] + APNsRefusal.Kind.allCases.map { .apns(APNsRefusal($0)) }
         #expect(all.map(\.word) == Metric.refusalWords)

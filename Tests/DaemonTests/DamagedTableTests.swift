@@ -27,6 +27,40 @@ struct DamagedTableTests {
     }
 
     @Test(
+        "a device whose messages the disk cannot read is refused by that name, and the store stays damaged until a check",
+        .enabled(if: DiskLibrary.canBeBuilt, "gcc is missing"))
+    func unreadable() throws {
+        let disk = try FaultyDisk()
+        let daemon = try RunningDaemon(continuing: disk.scratch)
+        let sender = try daemon.firstSender
+        let device = try TestDevice(daemon, sender: sender.id)
+        device.stop()
+        let server = try TestAppServer(daemon, sender: sender)
+        #expect(try server.send("m1", to: device.token) == "ACK")
+        daemon.signal(SIGTERM)
+        #expect(try daemon.wait() == 0)
+
+        let next = try RunningDaemon(continuing: disk.scratch, environment: disk.environment)
+        let sending = try TestAppServer(next, sender: sender)
+        try disk.fail("error=EIO calls=read")
+        #expect(try sending.send("m2", to: device.token) == "SERVICE_UNAVAILABLE")
+        let text = sending.descriptions["m2"] ?? ""
+        #expect(text.contains("The store of this server is damaged"), "\(text)")
+        #expect(next.words.contains("event=store_damaged table="), "\(next.words)")
+        try disk.heal()
+        #expect(try Tool.run("ccsctl", ["--socket", next.controlSocket, "health"]).code == 20)
+        next.signal(SIGTERM)
+        #expect(try next.wait() == 0)
+
+        let marked = try RunningDaemon(continuing: disk.scratch)
+        #expect(try Tool.run("ccsctl", ["--socket", marked.controlSocket, "health"]).code == 20)
+        marked.signal(SIGTERM)
+        #expect(try marked.wait() == 0)
+        let mended = try Tool.run("ccsd", ["check", "--store"] + flags(disk.scratch))
+        #expect(mended.code == 0 && mended.output.contains("not marked as damaged any more"), "\(mended)")
+    }
+
+    @Test(
         "ccsd finds a damaged table by itself, reports it everywhere, also after a restart, and serves the rest"
     )
     func everywhere() throws {

@@ -126,7 +126,8 @@ import Wire
             .reservedKey("from"), .conflict(field: "to", reason: "x"), .repeatedMessageID,
             .badAck(.missing(field: "x")), .invalidToken, .senderMismatch, .notRegistered, .packageMismatch,
             .senderSuspended,
-            .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError,
+            .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .storeDamaged,
+            .internalError,
             .draining,
         ] + APNsRefusal.Kind.allCases.map { .apns(APNsRefusal($0)) }
 

@@ -130,6 +130,56 @@ import Testing
         try store.verify(StoreTable(name: "999999.sst", bytes: 1))
     }
 
+    @Test(
+        "a compaction that reaches a damaged block marks the store, which goes on writing, also after a restart"
+    )
+    func compacted() throws {
+        let directory = try filled()
+        let table = try flip(directory)
+        let store = try open(directory)
+        var written: [UInt64] = []
+        var refused = 0
+        // Nothing is read. The keys lie around those of the damaged table, until the engine merges its tables.
+        for number in 1...6_000 as ClosedRange<UInt64> {
+            let body = (0..<900).map { _ in UInt8.random(in: 0...255) }
+            do {
+                try store.apply(
+                    .putMessage(Samples.message(number % 2 == 0 ? 1 : 9, 1_000 + number, body: body)),
+                    durable: false)
+                written.append(number)
+            } catch {
+                refused += 1
+                #expect((error as? StoreError)?.table == table, "\(error)")
+            }
+            guard store.damage.isEmpty else { break }
+        }
+        #expect(store.damage.map(\.table) == [table] && refused <= 1, "\(refused) of \(written.count)")
+        #expect(store.damage.first?.family == "pending")
+        func goesOn(_ store: RocksStore, _ first: UInt64) throws {
+            for number in first..<first + 300 {
+                let body = (0..<900).map { _ in UInt8.random(in: 0...255) }
+                try store.apply(.putMessage(Samples.message(98, number, body: body)), durable: false)
+            }
+        }
+        try goesOn(store, 1)
+        try store.close()
+        let next = try open(directory)
+        #expect(next.damage.map(\.table) == [table])
+        try goesOn(next, 1_001)
+        #expect(try next.mailbox(98).count == 600)
+    }
+
+    @Test(
+        "a table that the disk cannot read is named like one with a wrong checksum, and no other failure of the disk is",
+        arguments: [
+            ("IO error: While pread offset 5 len 9: /a/000012.sst: Input/output error", true),
+            ("IO error: While reading file sequentially: /a/000012.sst: Input/output error", false),
+            ("IO error: While appending to file: /a/000012.sst: Input/output error", false),
+            ("IO error: While open a file for random read: /a/000012.sst: No such file or directory", false),
+            ("IO error: No space left on device: While appending to file: /a/000012.sst", false),
+        ])
+    func unreadable(_ report: String, _ isDamage: Bool) { #expect(isFailedRead(report) == isDamage) }
+
     @Test("the mark of a damaged store keeps every field, and a mark that cannot be read is damage")
     func mark() throws {
         let tables = [
@@ -141,6 +191,8 @@ import Testing
         #expect(DamageMark.tables(in: DamageMark.text(of: tables)) == read)
         let directory = ScratchDirectory()
         #expect(try DamageMark.read(directory.path).isEmpty)
+        for table in tables + tables { try DamageMark.add(table, to: directory.path) }
+        #expect(try DamageMark.read(directory.path) == read)
         for text in ["", "something", "ccsd damaged store 1\n", "ccsd damaged store 1\nx\ty\n"] {
             try text.write(toFile: directory.path + "/" + DamageMark.name, atomically: true, encoding: .utf8)
             #expect(try DamageMark.read(directory.path).map(\.table) == [DamageMark.name])

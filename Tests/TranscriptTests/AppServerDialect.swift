@@ -221,7 +221,7 @@ struct AppServerDialect: TranscriptDialect {
     static let refusals: [String: Refusal] = Dictionary(
         uniqueKeysWithValues: [
             .invalidToken, .senderMismatch, .notRegistered, .packageMismatch, .deviceRateExceeded,
-            .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError, .draining,
+            .senderRateExceeded, .topicRateExceeded, .unavailable, .storeDamaged, .internalError, .draining,
             .conflict(field: "raw_data", reason: "the registration cannot be sent it"),
         ].map { (refusal: Refusal) in (refusal.word, refusal) })
 }

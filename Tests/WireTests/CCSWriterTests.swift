@@ -55,6 +55,7 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
             (.deviceRateExceeded, "DEVICE_MESSAGE_RATE_EXCEEDED"),
             (.senderRateExceeded, "SERVICE_UNAVAILABLE"),
             (.topicRateExceeded, "TOPICS_MESSAGE_RATE_EXCEEDED"), (.unavailable, "SERVICE_UNAVAILABLE"),
+            (.storeDamaged, "SERVICE_UNAVAILABLE"),
             (.internalError, "INTERNAL_SERVER_ERROR"), (.draining, "CONNECTION_DRAINING"),
             (.apns(APNsRefusal(.credential)), "INVALID_APNS_CREDENTIAL"),
             (.apns(APNsRefusal(.unregistered)), "DEVICE_UNREGISTERED"),

@@ -178,7 +178,7 @@ public enum Metric: Int, CaseIterable, Sendable {
         "missing_target", "wrong_type", "out_of_range", "not_allowed", "too_large", "reserved_key",
         "conflict", "repeated_message_id", "bad_ack", "invalid_token", "sender_mismatch", "not_registered",
         "package_mismatch", "sender_suspended", "device_rate_exceeded", "sender_rate_exceeded",
-        "topic_rate_exceeded", "unavailable", "internal_error", "draining",
+        "topic_rate_exceeded", "unavailable", "store_damaged", "internal_error", "draining",
     ]
 
     /// Reasons of refusals: the words of `Refusal`, then those of requests that were refused before they were parsed.

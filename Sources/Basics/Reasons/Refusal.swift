@@ -43,6 +43,8 @@ public enum Refusal: Error, Sendable, Equatable {
     case topicRateExceeded
     /// The store cannot take it now.
     case unavailable
+    /// What the store has of the recipient cannot be read: the store is damaged.
+    case storeDamaged
     /// A fault of the server.
     case internalError
     /// The connection is draining and accepts no new messages.
@@ -81,6 +83,7 @@ public enum Refusal: Error, Sendable, Equatable {
         case .senderRateExceeded: "sender_rate_exceeded"
         case .topicRateExceeded: "topic_rate_exceeded"
         case .unavailable: "unavailable"
+        case .storeDamaged: "store_damaged"
         case .internalError: "internal_error"
         case .draining: "draining"
         case .apns(let refusal): refusal.kind.rawValue
@@ -90,8 +93,8 @@ public enum Refusal: Error, Sendable, Equatable {
     /// Whether the same message may succeed later, so that its ID must be usable again (ccs-xmpp 6).
     public var isRetryable: Bool {
         switch self {
-        case .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError,
-            .draining:
+        case .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .storeDamaged,
+            .internalError, .draining:
             true
         case .apns(let refusal):
             switch refusal.kind {

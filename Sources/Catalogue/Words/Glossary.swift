@@ -89,6 +89,10 @@ public enum Glossary {
         ("sender_rate_exceeded", "Too many messages from one sender."),
         ("topic_rate_exceeded", "Too many messages to one topic."),
         ("unavailable", "The store cannot accept it now: send it again, with backoff."),
+        (
+            "store_damaged",
+            "The store is damaged and cannot read the recipient: ccsctl health names the table; see A damaged store in docs/operations.md."
+        ),
         ("internal_error", "A bug in ccsd: please report it with the log."),
         ("draining", "The connection is about to end: send the message on a new one."),
         (

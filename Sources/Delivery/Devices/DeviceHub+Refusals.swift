@@ -2,12 +2,14 @@ import Basics
 
 /// Refusal of events that cannot wait for the store any longer.
 extension DeviceHub {
-    /// Refuses such an event. Events without an answer are dropped: the device repeats them.
-    mutating func refuse(_ event: DeviceEvent, of device: DeviceID, _ turn: inout Turn) {
+    /// Refuses such an event. Events without an answer are dropped: the device repeats them. `refusal` is that of messages.
+    mutating func refuse(
+        _ event: DeviceEvent, of device: DeviceID, as refusal: Refusal = .unavailable, _ turn: inout Turn
+    ) {
         switch event {
         case .submitted(let submission):
-            turn.refuse(submission.replyTo, .unavailable)
-            turn.countRefused(.unavailable, of: submission.sender)
+            turn.refuse(submission.replyTo, refusal)
+            turn.countRefused(refusal, of: submission.sender)
         case .login(let login): turn.send(DeviceCommand.loginRefused(.unavailable), to: login.connection)
         case .upstreamReceived(let upstream): turn.refuseUpstream(upstream.requester, .unavailable)
         case .checkIn(let request): turn.refuseRequest(request.requester, .serviceNotAvailable)

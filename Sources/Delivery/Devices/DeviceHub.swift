@@ -180,7 +180,7 @@ struct DeviceHub: ~Copyable {
         markIfIdle(entry, &turn)
     }
 
-    mutating func loadFailed(_ device: DeviceID, _ turn: inout Turn) {
+    mutating func loadFailed(_ device: DeviceID, isDamage: Bool = false, _ turn: inout Turn) {
         let entry = turn.demand(
             table[device], "a read failed for a device that is not in memory", owner: .device(device))
         guard let entry else { return }
@@ -194,7 +194,8 @@ struct DeviceHub: ~Copyable {
         entry.link = nil
         // What waits for APNs is offered when the device is found again by its mark.
         if entry.isMarkedForGateway { gateway.search.missed(device, turn.now.monotonic) }
-        for event in entry.failLoading() { refuse(event, of: device, &turn) }
+        let refusal: Refusal = isDamage ? .storeDamaged : .unavailable
+        for event in entry.failLoading() { refuse(event, of: device, as: refusal, &turn) }
         evictIfUnread(entry, &turn)
     }
 

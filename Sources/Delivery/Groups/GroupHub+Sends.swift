@@ -152,7 +152,9 @@ extension Turn {
         case .failure(.senderRateExceeded): return .tooMany
         case .failure: return .invalidParameters
         case .success(let result):
-            if result.failed.contains(where: { $0.refusal == .unavailable }) { return .unavailable }
+            if result.failed.contains(where: { $0.refusal == .unavailable || $0.refusal == .storeDamaged }) {
+                return .unavailable
+            }
             let isReached = result.success > 0 || result.failed.allSatisfy { $0.refusal == .notRegistered }
             return isReached ? nil : .tooMany
         }

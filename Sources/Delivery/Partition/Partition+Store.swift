@@ -109,13 +109,13 @@ extension Partition {
                 found, next: next, before: before, unlinkedBefore: unlinkedBefore, &turn)
         case .topicPage(let job, let page): topics.pageLoaded(job, page, &turn)
         case .topicJobs(let jobs, let isLast): topics.jobsLoaded(jobs, isLast: isLast, &turn)
-        case .failed(let question): loadFailed(question)
+        case .failed(let question, let isDamage): loadFailed(question, isDamage: isDamage)
         }
     }
 
-    private mutating func loadFailed(_ question: StoreQuery) {
+    private mutating func loadFailed(_ question: StoreQuery, isDamage: Bool = false) {
         switch question {
-        case .device(let device): devices.loadFailed(device, &turn)
+        case .device(let device): devices.loadFailed(device, isDamage: isDamage, &turn)
         case .messages(let device, _, _): devices.pageLoadFailed(device, &turn)
         case .gatewayMessage(let device, let sequence):
             devices.gatewayMessageFailed(device, sequence, &turn)

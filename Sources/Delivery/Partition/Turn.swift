@@ -187,7 +187,10 @@ struct Turn: ~Copyable {
         case .session(let requester): reply(.refused(refusal), to: requester)
         case .group(let sender, let member): forward(.memberAnswered(sender, member, .refused(refusal)))
         case .topic(let sender, let run):
-            forward(.topicAnswered(sender, run: run, refusal == .unavailable ? .unavailable : .skipped))
+            forward(
+                .topicAnswered(
+                    sender, run: run,
+                    refusal == .unavailable || refusal == .storeDamaged ? .unavailable : .skipped))
         }
     }
 

@@ -335,6 +335,6 @@ public enum StoreResult: Sendable {
     case group(GroupName, GroupRecord?, isForChange: Bool)
     /// To `.groupLabelled`; the record is `nil` if the group does not exist.
     case groupLabelled(SenderID, [UInt8], GroupRecord?)
-    /// The store failed to answer.
-    case failed(StoreQuery)
+    /// The store failed to answer; `isDamage` if what it should read is damaged, so that trying again does not help.
+    case failed(StoreQuery, isDamage: Bool = false)
 }

@@ -40,6 +40,7 @@ extension NodeWriter {
         case .senderRateExceeded: write(RefusalCase.senderRateExceeded)
         case .topicRateExceeded: write(RefusalCase.topicRateExceeded)
         case .unavailable: write(RefusalCase.unavailable)
+        case .storeDamaged: write(RefusalCase.storeDamaged)
         case .internalError: write(RefusalCase.internalError)
         case .draining: write(RefusalCase.draining)
         case .apns(let refusal):
@@ -108,6 +109,7 @@ extension NodeReader {
         case .senderRateExceeded: return .senderRateExceeded
         case .topicRateExceeded: return .topicRateExceeded
         case .unavailable: return .unavailable
+        case .storeDamaged: return .storeDamaged
         case .internalError: return .internalError
         case .draining: return .draining
         case .apns: return .apns(try apnsRefusal())

@@ -85,6 +85,7 @@ enum RefusalCase: UInt8, Numbered {
     case internalError = 19
     case draining = 20
     case apns = 21
+    case storeDamaged = 22
 
     static let kind: StaticString = "refusal"
     static let table = NumberTable<Self>()

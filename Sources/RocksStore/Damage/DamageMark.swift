@@ -32,6 +32,12 @@ enum DamageMark {
         try StoreFiles.sync(folder: path)
     }
 
+    /// Adds a table to the mark, unless it is there or the mark is full.
+    static func add(_ damage: StoreDamage, to path: String) throws(StoreError) {
+        var state = DamageState(tables: try read(path))
+        if state.add(damage) { try write(state.tables, to: path) }
+    }
+
     /// Removes the mark durably, if there is one.
     static func remove(from path: String) throws(StoreError) {
         guard unsafe unlink("\(path)/\(name)") == 0 || errno == ENOENT else {

@@ -76,6 +76,14 @@ extension RocksStore {
         act?(found)
     }
 
+    /// Takes over the tables of the mark that an opening of the engine has written.
+    func adoptMark() {
+        for damage in (try? DamageMark.read(path)) ?? [] {
+            let act = damageState.withLock { $0.add(damage) ? $0.act : nil }
+            act?(damage)
+        }
+    }
+
     /// Reads all blocks and all records of a closed store. A store that can be read as a whole loses its mark of damage, another one
     /// gets it. Nothing else changes. Throws if the store cannot be opened, is open, or its journal has lost commits.
     public static func check(path: String, report: (StoreTable) -> Void = { _ in }) throws(StoreError)
@@ -111,7 +119,7 @@ extension RocksStore {
             result.tables += 1
             result.bytes += table.bytes
             do throws(StoreError) { try Tables.verify("\(path)/\(table.name)") } catch {
-                guard error.kind == .corrupt else { throw error }
+                guard error.kind == .corrupt || !error.table.isEmpty else { throw error }
                 result.damaged.append(engine.damage(error, partition: nil))
             }
         }

@@ -37,7 +37,7 @@ enum Tables {
         do throws(StoreError) {
             try unsafe check("verify \(path)") { error in unsafe ccs_rocksdb_verify_table(path, error) }
         } catch {
-            guard error.kind == .corrupt else {
+            guard error.kind == .corrupt || !error.table.isEmpty else {
                 // It may have been compacted meanwhile.
                 if unsafe access(path, F_OK) == 0 { throw error }
                 return

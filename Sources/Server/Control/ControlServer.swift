@@ -244,8 +244,13 @@ final class ControlServer: Sendable {
     /// Converts an error of the store into a problem for the operator.
     func reading<Value>(_ body: () throws(StoreError) -> Value) throws(OperatorProblem) -> Value {
         do { return try body() } catch {
+            guard let damage = daemon.storeThreads.damage.first(where: { $0.table == error.table }) else {
+                throw OperatorProblem(
+                    "the store cannot be read: \(error.description)", hint: "see ccsctl audit and the log")
+            }
             throw OperatorProblem(
-                "the store cannot be read: \(error.description)", hint: "see ccsctl audit and the log")
+                "the store is damaged and cannot read this: \(damage)",
+                hint: "restore a backup: see \"A damaged store\" in docs/operations.md")
         }
     }
 

@@ -377,7 +377,7 @@ public final class StoreThreads: CommitLog {
             return try result.get()
         } catch {
             recordFailedRead(error)
-            return .failed(load)
+            return .failed(load, isDamage: !error.table.isEmpty)
         }
     }
 

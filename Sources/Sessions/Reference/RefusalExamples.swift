@@ -23,6 +23,7 @@ extension Refusal {
             .senderRateExceeded,
             .topicRateExceeded,
             .unavailable,
+            .storeDamaged,
             .internalError,
             .draining,
         ] + APNsRefusal.Kind.allCases.map { .apns(APNsRefusal($0)) }

@@ -73,7 +73,7 @@ enum Describe {
             "topic page of \(short(job.sequence.number)): \(page.names.map { name($0) }) last \(page.next == nil)"
         case .topicJobs(let jobs, let isLast):
             "topic jobs \(jobs.map { short($0.name.sequence.number) }) last \(isLast)"
-        case .failed(let load): "FAILED \(load)"
+        case .failed(let load, _): "FAILED \(load)"
         }
     }
 

@@ -13,7 +13,7 @@ public enum ErrorCode {
         case .notRegistered: "DEVICE_UNREGISTERED"
         case .deviceRateExceeded: "DEVICE_MESSAGE_RATE_EXCEEDED"
         case .topicRateExceeded: "TOPICS_MESSAGE_RATE_EXCEEDED"
-        case .senderRateExceeded, .unavailable: "SERVICE_UNAVAILABLE"
+        case .senderRateExceeded, .unavailable, .storeDamaged: "SERVICE_UNAVAILABLE"
         case .internalError: "INTERNAL_SERVER_ERROR"
         case .draining: "CONNECTION_DRAINING"
         case .apns(let refusal): code(refusal)
@@ -50,6 +50,7 @@ public enum ErrorCode {
         case .senderRateExceeded: buffer.append("Message rate exceeded for this sender, retry later")
         case .topicRateExceeded: buffer.append("Message rate exceeded for this topic")
         case .unavailable: buffer.append("Service temporarily unavailable, retry later")
+        case .storeDamaged: buffer.append(DamageText.value)
         case .internalError: buffer.append("Internal server error, retry later")
         case .draining: buffer.append("Connection is draining")
         case .apns(let refusal): append(text: APNsText.description(of: refusal), into: &buffer)

@@ -93,6 +93,7 @@ public struct V1Error: Error, Sendable {
             quotaSubject = "topic"
         case .unavailable, .draining:
             self.init(.unavailable, "The service is currently unavailable.", code: .unavailable)
+        case .storeDamaged: self.init(.unavailable, "\(DamageText.value)", code: .unavailable)
         case .internalError:
             self.init(.internalError, "Internal error encountered.", code: .internalError)
         case .apns(let refusal): self.init(refusal)

@@ -22,7 +22,7 @@ public enum LegacyError {
         case .packageMismatch: "InvalidPackageName"
         case .deviceRateExceeded: "DeviceMessageRateExceeded"
         case .topicRateExceeded: "TopicsMessageRateExceeded"
-        case .senderRateExceeded, .unavailable, .draining: "Unavailable"
+        case .senderRateExceeded, .unavailable, .storeDamaged, .draining: "Unavailable"
         case .internalError: "InternalServerError"
         case .apns(let refusal): word(refusal)
         }

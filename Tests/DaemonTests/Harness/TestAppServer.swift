@@ -9,6 +9,8 @@ final class TestAppServer {
     private let reactor: Reactor
     private let client: AppServerClient
     private var answers: [String: String] = [:]
+    /// The descriptions of refusals, by message ID.
+    private(set) var descriptions: [String: String] = [:]
     /// IDs of received upstream messages, with repetitions.
     private(set) var upstream: [String] = []
 
@@ -25,7 +27,9 @@ final class TestAppServer {
         client.onEvent = { [unowned self] client, event, _ in
             switch event {
             case .acknowledged(let id, _): answers[String(decoding: id, as: UTF8.self)] = "ACK"
-            case .refused(let id, let error, _): answers[String(decoding: id, as: UTF8.self)] = error
+            case .refused(let id, let error, let text):
+                answers[String(decoding: id, as: UTF8.self)] = error
+                descriptions[String(decoding: id, as: UTF8.self)] = text
             case .upstream(let message):
                 upstream.append(String(decoding: message.messageID, as: UTF8.self))
                 client.acknowledge(message)

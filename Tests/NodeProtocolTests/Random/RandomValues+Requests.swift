@@ -297,6 +297,7 @@ extension RandomValues {
         case .deviceRateExceeded: .deviceRateExceeded
         case .senderRateExceeded: .senderRateExceeded
         case .topicRateExceeded: .topicRateExceeded
+        case .storeDamaged: .storeDamaged
         case .unavailable: .unavailable
         case .internalError: .internalError
         case .draining: .draining

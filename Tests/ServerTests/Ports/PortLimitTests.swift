@@ -19,7 +19,7 @@ struct PortLimitTests {
         thread.load(
             Array(repeating: .device(DeviceID(1)), count: Limits.Store.waitingQueries + 1), partition: 0)
         let failed = reported.withLock { events in
-            events.count { if case .partition(.loaded(.failed(_))) = $0 { true } else { false } }
+            events.count { if case .partition(.loaded(.failed)) = $0 { true } else { false } }
         }
         #expect(failed == Limits.Store.waitingQueries + 1)
         thread.load([.device(DeviceID(1))], partition: 0)

@@ -76,7 +76,7 @@ import Testing
         let store = BrokenStore(kind)
         let thread = try StoreThreads(store: store, metrics: metrics, log: lines.log) { reports in
             outcomes.add(reports.map(\.event))
-            for case .partition(.loaded(.failed(let load))) in reports.lazy.map(\.event) {
+            for case .partition(.loaded(.failed(let load, _))) in reports.lazy.map(\.event) {
                 lines.failedLoads.withLock { $0.append(load) }
             }
         }

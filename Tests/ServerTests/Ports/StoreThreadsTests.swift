@@ -202,7 +202,7 @@ import Testing
             if case .partition(.loaded(.device(let state))) = event {
                 states.append((state.device.number, state.record != nil))
             }
-            if case .partition(.loaded(.failed(let load))) = event { failed.append(load) }
+            if case .partition(.loaded(.failed(let load, _))) = event { failed.append(load) }
         }
         #expect(states.map(\.0) == [5, 6, 7])
         #expect(states.map(\.1) == [true, false, false])

@@ -117,7 +117,9 @@ final class GroupCheck: HTTPMultiTokenRequest {
     var mustRetry: Bool {
         tokenResults.results.contains { result in
             switch result {
-            case .refused(.unavailable), .refused(.internalError), .refused(.draining), nil: true
+            case .refused(.unavailable), .refused(.storeDamaged), .refused(.internalError),
+                .refused(.draining), nil:
+                true
             default: false
             }
         }

@@ -42,6 +42,8 @@ final class HTTPSend: HTTPMultiTokenAnswer {
         case .text, .topicText:
             // In this form, unavailability is reported by the status, never by an error word (http 2.6).
             switch results[0] {
+            case .refused(.storeDamaged):
+                return .plain(RequestFault(.unavailable, "The store of this server is damaged, try again."))
             case .refused(.unavailable), .refused(.senderRateExceeded), .refused(.draining):
                 return .plain(RequestFault(.unavailable, "The server is unavailable, try again."))
             case .refused(.internalError):
