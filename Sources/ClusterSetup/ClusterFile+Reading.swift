@@ -64,6 +64,22 @@ extension ClusterFile {
         return port > 0 && !host.isEmpty && host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 
+    /// The host in `listen` that stands for the address on which the daemon listens for clients.
+    static let anyHost = "0.0.0.0"
+
+    /// The address that this node listens on for others, and its port as text. `clients` is where the daemon listens for clients; on
+    /// loopback no other machine would reach the node, so then it is every address, unless all nodes are on loopback.
+    public func listenHost(clients: String) -> (host: String, port: String) {
+        let colon = listen.lastIndex(of: ":") ?? listen.endIndex
+        let (host, port) = (
+            listen[..<colon].filter { $0 != "[" && $0 != "]" }, String(listen[colon...].dropFirst())
+        )
+        guard host == Self.anyHost else { return (host, port) }
+        let isLocal = clients.hasPrefix("127.") || clients == "::1"
+        let areAllLocal = nodes.allSatisfy { $0.address.hasPrefix("127.") || $0.address.hasPrefix("[::1]") }
+        return (isLocal && !areAllLocal ? host : clients, port)
+    }
+
     private static let nodeNumbers = 1...Int(UInt16.max)
 
     private static func bytes(ofHex text: String) -> [UInt8]? {

@@ -55,7 +55,7 @@ public struct ClusterFile: Sendable, Equatable {
     public var node: NodeNumber
     /// All nodes that the cluster was founded with or that were added.
     public var nodes: [Node]
-    /// The address and port that this node listens on for others.
+    /// The address and port that this node listens on for others; `anyHost` stands for the address of clients (`listenHost`).
     public var listen: String
     public var log: LogServers
     /// Secrets that all nodes share, by the name of the setting.

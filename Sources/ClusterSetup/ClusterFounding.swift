@@ -71,9 +71,10 @@ public struct ClusterFounding: Sendable {
         return first
     }
 
-    /// Where a node listens for the others: on all addresses, with the port that they dial.
+    /// Where a node listens for the others: at the port that they dial, and on no address of its own, which stands for that of clients
+    /// (`ClusterFile.listenHost`).
     static func listenAddress(of node: ClusterFile.Node) -> String {
-        "0.0.0.0:\(node.address.split(separator: ":").last ?? "0")"
+        "\(ClusterFile.anyHost):\(node.address.split(separator: ":").last ?? "0")"
     }
 
     /// Writes the folder of a node, with a new key and certificate.

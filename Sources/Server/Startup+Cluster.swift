@@ -12,7 +12,8 @@ extension Startup {
     func readCluster() throws(StartupFailure) -> ClusterSettings? {
         guard let folder = configuration.clusterDirectory else { return nil }
         do throws(ClusterSettingsProblem) {
-            let settings = try ClusterSettings(folder: folder, software: Program.version)
+            let settings = try ClusterSettings(
+                folder: folder, software: Program.version, clientAddress: configuration.listenAddress)
             for warning in settings.certificateWarnings {
                 log.warning(
                     "cluster_certificate",

@@ -13,7 +13,9 @@ extension ConfigKey {
             help: "Directory of the store and of all files that ccsd creates.",
             reason: "It is created with mode 0700 if it is missing; everything to back up is in it."),
         .listenAddress: Entry(
-            type: .address, preset: .text("127.0.0.1"), help: "Address that the four public ports listen on.",
+            type: .address, preset: .text("127.0.0.1"),
+            help:
+                "Address that the four public ports listen on, and the port for other nodes of a cluster, unless it is loopback and they are elsewhere.",
             reason:
                 "Loopback by default: a server that is not set up yet cannot be reached from outside. \"::\" listens on all IPv6 and IPv4 addresses."
         ),

@@ -15,6 +15,8 @@ struct ClusterSettings: Sendable {
     var nats: NATSSettings
     var names: LogNames
     var stream: StreamSettings
+    /// Where the daemon listens for clients.
+    private let clientAddress: String
     /// What frames and heartbeats are authenticated with.
     private let secret: LogSecret
     let heartbeatSeal: HeartbeatSeal
@@ -33,19 +35,19 @@ struct ClusterSettings: Sendable {
 
     /// The address that other nodes connect to. Throws if `listen` is none.
     func listenAddress() throws(TransportError) -> SocketAddress {
-        let parts = file.listen.split(separator: ":")
-        let host = parts.dropLast().joined(separator: ":").filter { $0 != "[" && $0 != "]" }
-        guard let port = parts.last.flatMap({ UInt16($0) }),
-            let address = SocketAddress(literal: host, port: port)
-        else {
+        let (host, port) = file.listenHost(clients: clientAddress)
+        guard let port = UInt16(port), let address = SocketAddress(literal: host, port: port) else {
             throw TransportError(
                 "read the address", detail: "expected an IPv4 or IPv6 address and a port", code: 0)
         }
         return address
     }
 
-    /// Reads the folder.
-    init(folder: String, software: String) throws(ClusterSettingsProblem) {
+    /// Reads the folder. `clientAddress` is where the daemon listens for clients.
+    init(
+        folder: String, software: String, clientAddress: String
+    ) throws(ClusterSettingsProblem) {
+        self.clientAddress = clientAddress
         let path = "\(folder)/\(ClusterFounding.Files.cluster)"
         let text = try Self.read(path)
         do throws(ClusterFileProblem) { file = try ClusterFile(parsing: text) } catch {

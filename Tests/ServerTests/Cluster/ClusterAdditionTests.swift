@@ -52,15 +52,37 @@ import Wire
     }
 
     @Test(
+        "a node listens for others where it does for clients, unless that is loopback and they are elsewhere")
+    func listens() throws {
+        func host(_ listen: String, clients: String, nodes: [String]) throws -> String {
+            var file = file
+            file.listen = listen
+            for (at, address) in nodes.enumerated() { file.nodes[at].address = address }
+            let (host, port) = file.listenHost(clients: clients)
+            #expect(port == "5240")
+            return host
+        }
+        let far = ["10.0.0.1:5240", "10.0.0.2:5240"]
+        let near = ["127.0.0.1:5240", "127.0.0.2:5240"]
+        #expect(try host("0.0.0.0:5240", clients: "10.0.0.1", nodes: far) == "10.0.0.1")
+        #expect(try host("0.0.0.0:5240", clients: "::", nodes: far) == "::")
+        #expect(try host("0.0.0.0:5240", clients: "127.0.0.1", nodes: far) == "0.0.0.0")
+        #expect(try host("0.0.0.0:5240", clients: "::1", nodes: far) == "0.0.0.0")
+        #expect(try host("0.0.0.0:5240", clients: "127.0.0.2", nodes: near) == "127.0.0.2")
+        #expect(try host("192.168.0.1:5240", clients: "10.0.0.1", nodes: far) == "192.168.0.1")
+        #expect(try host("[::]:5240", clients: "10.0.0.1", nodes: far) == "::")
+    }
+
+    @Test(
         "a certificate of another node, and a key of another certificate, are refused by the name of the file"
     )
     func certificates() throws {
         let own = "\(directory)/node-1"
-        let settings = try ClusterSettings(folder: own, software: "test")
+        let settings = try ClusterSettings(folder: own, software: "test", clientAddress: "127.0.0.1")
         #expect(settings.certificateWarnings == [])
         func problem() -> String? {
             do throws(ClusterSettingsProblem) {
-                _ = try ClusterSettings(folder: own, software: "test")
+                _ = try ClusterSettings(folder: own, software: "test", clientAddress: "127.0.0.1")
                 return nil
             } catch { return error.text }
         }

@@ -115,7 +115,7 @@ final class ReplicatedLog: LogUnderTest {
         if let problem { throw Problem(description: problem) }
         let file = try founding.write(to: "\(folder)/cluster", now: Now.read().wall)
         let own = ClusterFounding.folder(of: file.node, in: "\(folder)/cluster")
-        return try ClusterSettings(folder: own, software: "test")
+        return try ClusterSettings(folder: own, software: "test", clientAddress: "127.0.0.1")
     }
 
     private func waitUntilServed() -> Bool {
