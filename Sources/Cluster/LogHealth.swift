@@ -1,66 +1,98 @@
 public import Basics
 
-/// Whether the log confirms what this node appends, and when another server of it is tried.
+/// Whether the log works as far as this node reaches it, and when another server of it is tried.
 ///
-/// A connection to a server proves little: a server that is cut off from the others accepts appends, and confirms none. What counts are the
-/// confirmations. While a single stream elects a leader, those of the others go on.
+/// A connection to a server proves little: one that is cut off from the others accepts appends and confirms none, answers reads from
+/// what it has, and passes on the heartbeats of the nodes that are connected to it. Two things prove that the log works: an append that is
+/// confirmed, and the leader of any stream that was together with a majority a moment ago. While a single stream elects a leader or
+/// is gone, those of the others give the proof.
 public struct LogHealth: Sendable {
-    private enum State {
-        /// Nothing is due, or the log answers.
-        case confirming
-        /// It has confirmed nothing since; the server is left at a time.
-        case unconfirmed(since: Instant, leaves: Instant)
+    /// What to do.
+    public enum Step: Hashable, Sendable {
+        case none
+        /// Ask streams whether their leaders have a majority.
+        case ask
+        /// Leave the server for another one.
+        case leave
     }
 
-    private var state = State.confirming
+    private enum State {
+        case working
+        /// The connection was lost since; what comes after it is still to be proved.
+        case doubtful(since: Instant)
+        /// Nothing has proved since that the log works; the server is left at a time.
+        case failing(since: Instant, leaves: Instant)
+    }
+
+    private var state = State.working
     /// Whether there is another server.
     private let canLeave: Bool
     private var pause = Limits.ClusterHost.leaveMilliseconds
-    /// The last confirmation of any partition.
-    private var confirmedAt = Instant.distantPast
+    /// When the log was last certain to work.
+    private var provedAt = Instant.distantPast
+    private var askedAt = Instant.distantPast
 
     /// Creates the health of a log that this many servers keep.
     public init(servers: Int) { canLeave = servers > 1 }
 
-    /// Since when the log has confirmed nothing although something is due. `nil` while it confirms. A new connection alone does not end it.
-    public var unconfirmedSince: Instant? {
-        if case .unconfirmed(let since, _) = state { since } else { nil }
+    /// Since when nothing has proved that the log works, although something is due or the connection was lost. `nil` while it works. A
+    /// new connection alone does not end it.
+    public var unprovedSince: Instant? {
+        switch state {
+        case .working: nil
+        case .doubtful(let since), .failing(let since, _): since
+        }
     }
 
     /// The log has confirmed a frame of this node.
-    public mutating func confirmed(_ now: Instant) {
-        confirmedAt = now
-        recover()
+    public mutating func confirmed(_ now: Instant) { prove(now) }
+
+    /// The leader of a stream has answered that it was together with a majority at a time.
+    public mutating func heard(majorityAt: Instant, now: Instant) {
+        guard now.milliseconds(since: majorityAt) < Limits.ClusterHost.unconfirmedMilliseconds else { return }
+        prove(majorityAt)
     }
 
-    /// Something of another node has come through the servers: a record or a heartbeat. `isDue`: whether this node waits for the log.
-    public mutating func heard(isDue: Bool) {
-        // A server without a majority passes on the heartbeats of those who have connected to it.
-        if !isDue { recover() }
-    }
-
-    private mutating func recover() {
-        state = .confirming
+    private mutating func prove(_ time: Instant) {
+        provedAt = max(provedAt, time)
+        state = .working
         pause = Limits.ClusterHost.leaveMilliseconds
     }
 
-    /// Looks at the log. Returns whether the connection to its server is to be left for another one.
+    /// The connection is lost.
+    public mutating func disconnected(_ now: Instant) {
+        if case .working = state { state = .doubtful(since: now) }
+    }
+
+    /// Looks at the log. Returns what to do.
     ///
     /// `dueSince` is since when the first log has not answered what was appended or asked; `nil` if nothing is due.
-    public mutating func tick(dueSince: Instant?, now: Instant) -> Bool {
+    public mutating func tick(dueSince: Instant?, isConnected: Bool, now: Instant) -> Step {
+        let since: Instant
         switch state {
-        case .confirming:
-            guard let dueSince else { return false }
-            let since = max(dueSince, confirmedAt)
-            let leaves = since.advanced(milliseconds: Limits.ClusterHost.unconfirmedMilliseconds)
-            guard leaves <= now else { return false }
-            state = .unconfirmed(since: since, leaves: leaves)
-            return tick(dueSince: dueSince, now: now)
-        case .unconfirmed(let since, let leaves):
-            guard canLeave, leaves <= now else { return false }
-            state = .unconfirmed(since: since, leaves: now.advanced(milliseconds: pause))
+        case .working:
+            guard let dueSince else { return .none }
+            since = max(dueSince, provedAt)
+        case .doubtful(let doubted): since = doubted
+        case .failing(let since, let leaves):
+            guard canLeave, isConnected, leaves <= now else { return ask(isConnected, now) }
+            state = .failing(since: since, leaves: now.advanced(milliseconds: pause))
             pause = min(pause * 2, Limits.ClusterHost.longestLeaveMilliseconds)
-            return true
+            return .leave
         }
+        let silence = now.milliseconds(since: since)
+        if silence >= Limits.ClusterHost.unconfirmedMilliseconds {
+            state = .failing(since: since, leaves: now)
+            return tick(dueSince: dueSince, isConnected: isConnected, now: now)
+        }
+        return silence >= Limits.ClusterHost.askMilliseconds ? ask(isConnected, now) : .none
+    }
+
+    private mutating func ask(_ isConnected: Bool, _ now: Instant) -> Step {
+        guard isConnected, now.milliseconds(since: askedAt) >= Limits.ClusterHost.askMilliseconds else {
+            return .none
+        }
+        askedAt = now
+        return .ask
     }
 }

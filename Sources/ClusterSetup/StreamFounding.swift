@@ -67,7 +67,7 @@ public final class StreamFounding: ReactorDelegate {
             lastAttempt = "\(server): \(failure)"
             if failure.isOfSetup { end(lastAttempt) }
         case .stream(let partition, let info, let problems) where partition == created:
-            if let problem = problems.first, !problems.contains(where: { $0.passes }) {
+            if let problem = problems.first {
                 return end("stream \(names.stream(partition)): \(problem)")
             }
             guard info.last.number == 0 else {
@@ -112,16 +112,6 @@ extension NATSFailure {
         switch self {
         case .refused(.authorizationViolation), .refused(.authenticationExpired): true
         case .tlsRequired, .tlsUnavailable, .noNonce: true
-        default: false
-        }
-    }
-}
-
-extension StreamProblem {
-    /// Whether it goes by itself: the replicas of a new stream need a moment.
-    fileprivate var passes: Bool {
-        switch self {
-        case .replicasBehind, .noLeader: true
         default: false
         }
     }

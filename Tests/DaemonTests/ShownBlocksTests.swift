@@ -97,12 +97,25 @@ struct ShownBlocksTests {
         ),
         (
             "docs/cluster.md", #"server_name: nats-1"#,
-            "a configuration of NATS; the first block of the page writes the same for three servers"
+            "a configuration of NATS for three machines; ClusterExampleTests runs servers with it on one"
         ),
         (
             "docs/cluster.md",
-            "ccsctl cluster found cluster --node 10.0.0.1:5240 --node 10.0.0.2:5240 --node 10.0.0.3:5240 --log-server 10.0.0.1:4222 --log-server 10.0.0.2:4222 --log-server 10.0.0.3:4222 --log-monitor 10.0.0.1:8222 --log-monitor 10.0.0.2:8222 --log-monitor 10.0.0.3:8222",
-            "needs three machines; the page runs it with addresses of one"
+            #"openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 3650 -subj "/CN=nats authority" -keyout nats-ca.key -out nats-ca.pem"#,
+            "needs nk; ClusterExampleTests runs the rest"
+        ),
+        (
+            "docs/cluster.md", "nats server cluster peer-remove nats-3",
+            "needs nats; ClusterLogTests sends the same request"
+        ),
+        (
+            "docs/cluster.md", "nats stream cluster peer-remove CCS_0 nats-3",
+            "needs nats; ClusterLogTests sends the same request"
+        ),
+        (
+            "docs/cluster.md",
+            "ccsctl cluster found cluster --node 10.0.0.1:5240 --node 10.0.0.2:5240 --node 10.0.0.3:5240 --log-server 10.0.0.1:4222 --log-server 10.0.0.2:4222 --log-server 10.0.0.3:4222 --log-nkey-file /etc/ccsd/ccsd.nk --log-ca-file /etc/ccsd/nats-ca.pem --log-monitor 10.0.0.1:8222 --log-monitor 10.0.0.2:8222 --log-monitor 10.0.0.3:8222",
+            "needs three machines; ClusterExampleTests runs it with addresses of one"
         ),
         (
             "docs/cluster.md", "ccsctl cluster status",

@@ -69,19 +69,26 @@ struct AlertSample {
             not: [("ccs_cluster_partitions_unowned", "0x130")], templates: ["{{ $value }}": "2"]),
         flag("CcsdLogDisconnected", "ccs_cluster_log_disconnected", firesAt: 1),
         AlertSample(
-            "CcsdNodeGone", [("ccs_cluster_members{status=\"gone\"}", "1x130")],
+            "CcsdNodeGone", [("ccs_cluster_alarms{cause=\"node_silent\"}", "1x130")],
             not: [
-                ("ccs_cluster_members{status=\"gone\"}", "0x130"),
-                ("ccs_cluster_members{status=\"alive\"}", "2x130"),
-            ], labels: own.merging(["status": "gone"]) { $1 },
-            templates: ["{{ $value }}": "1", "{{ $labels.status }}": "gone"]),
+                ("ccs_cluster_alarms{cause=\"node_silent\"}", "0x130"),
+                ("ccs_cluster_alarms{cause=\"clock\"}", "2x130"),
+            ], labels: own.merging(["cause": "node_silent"]) { $1 }, templates: ["{{ $value }}": "1"]),
+        AlertSample(
+            "CcsdLogDegraded", [("ccs_cluster_alarms{cause=\"log_degraded\"}", "1x130")],
+            not: [
+                ("ccs_cluster_alarms{cause=\"log_degraded\"}", "0x130"),
+                ("ccs_cluster_alarms{cause=\"stream_unfit\"}", "2x130"),
+            ], labels: own.merging(["cause": "log_degraded"]) { $1 }),
         AlertSample(
             "CcsdNodeBehind", [("ccs_cluster_records_behind", "900+100x130")],
             not: [("ccs_cluster_records_behind", "90000-100x130")], templates: ["{{ $value }}": "12900"]),
         AlertSample(
             "CcsdClusterAlarm", [("ccs_cluster_alarms{cause=\"clock\"}", "1x130")],
-            not: [("ccs_cluster_alarms{cause=\"clock\"}", "0x130")],
-            labels: own.merging(["cause": "clock"]) { $1 },
+            not: [
+                ("ccs_cluster_alarms{cause=\"clock\"}", "0x130"),
+                ("ccs_cluster_alarms{cause=\"node_silent\"}", "1x130"),
+            ], labels: own.merging(["cause": "clock"]) { $1 },
             templates: ["{{ $value }}": "1", "{{ $labels.cause }}": "clock"]),
         slow("CcsdSlowConfirmations", "ccs_cluster_confirm_seconds", "0.5", "1"),
         AlertSample(

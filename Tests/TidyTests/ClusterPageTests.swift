@@ -47,12 +47,20 @@ import Testing
             "up to \(Limits.ClusterHost.logBytes >> 30) GiB for each partition",
             "more than 10,000 records", "there are more than \(Limits.Cluster.nodes) nodes",
             "differ by more than two seconds", "no owner for ten seconds", "(\(Limits.Partition.count), or",
-            "503 from three seconds",
+            "503 from two seconds",
+            "after \(tenths(Limits.ClusterHost.unconfirmedMilliseconds)) s; until then",
+            "for five seconds", "been silent for ten seconds",
         ]
         expectNone(texts.filter { !page.contains($0) }.map { "it does not say: \($0)" })
         #expect(Limits.ClusterHost.recordsBehind == 10_000 && Limits.Cluster.clockMilliseconds == 2_000)
         #expect(Limits.Cluster.unownedMilliseconds == 10_000)
-        #expect(Limits.ClusterHost.readyMilliseconds == 3_000)
+        #expect(Limits.ClusterHost.readyMilliseconds == 2_000)
+        #expect(
+            Limits.Cluster.clockPatienceMilliseconds == 5_000 && Limits.Cluster.silentMilliseconds == 10_000)
+        // NATS calls a replica current for ten seconds after its last word: then it is an alarm within a minute.
+        let seen = Int64(Limits.JetStream.silentLooks) * Limits.ClusterHost.examineMilliseconds
+        #expect(10_000 + seen < 60_000)
+        #expect(Int64(Limits.JetStream.behindLooks) * Limits.ClusterHost.examineMilliseconds < 60_000)
     }
 
     private func tenths(_ milliseconds: Int64) -> String {

@@ -53,8 +53,11 @@ extension Limits {
         public static let rebalanceMilliseconds: Int64 = 5_000
         /// Milliseconds that a node's wall clock may differ from ours: times to live are given in seconds.
         public static let clockMilliseconds: Int64 = 2_000
-        /// Heartbeats in a row with a wrong clock before the alarm: single ones are late.
-        public static let clockReadings = 5
+        /// Milliseconds for which all heartbeats of a node must have a wrong clock before the alarm. Those that waited in a network
+        /// that was cut come late, and all at once.
+        public static let clockPatienceMilliseconds: Int64 = 5_000
+        /// Milliseconds of silence after which a node is an alarm: a restart takes less.
+        public static let silentMilliseconds: Int64 = 10_000
         /// Milliseconds without a reason after which an alarm is over: several heartbeats.
         public static let alarmMilliseconds: Int64 = 10_000
         /// Milliseconds without an owner after which an alarm is raised: the longest election of the log's leader.

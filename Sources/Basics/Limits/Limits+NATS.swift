@@ -72,5 +72,14 @@ extension Limits {
         public static let prefixBytes = 1...32
         /// Nanoseconds of the shortest window for duplicates that JetStream accepts; it cannot be turned off.
         public static let duplicateNanoseconds = 100_000_000
+        /// Milliseconds in which a replica has sent the leader nothing, after which its server is down: replicas answer once a
+        /// second, and a restart takes less.
+        public static let silentReplicaMilliseconds: Int64 = 5_000
+        /// Operations that a replica may be behind: some seconds at a high rate.
+        public static let replicaLag = 1_000
+        /// Looks in a row that find a replica silent before it is reported: the first may be in a restart.
+        public static let silentLooks = 2
+        /// Looks in a row that find a replica behind before it is reported: three quarters of a minute.
+        public static let behindLooks = 3
     }
 }

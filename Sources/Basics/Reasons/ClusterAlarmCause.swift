@@ -7,6 +7,7 @@ public enum ClusterAlarmCause: String, LabelWord, Sendable {
     case logStalled = "log_stalled"
     case recordsLost = "records_lost"
     case streamUnfit = "stream_unfit"
+    case logDegraded = "log_degraded"
     case logUnsynced = "log_unsynced"
     // Partitions.
     case unowned = "unowned"
@@ -14,6 +15,7 @@ public enum ClusterAlarmCause: String, LabelWord, Sendable {
     case outdated = "outdated"
     case behind = "behind"
     // Nodes.
+    case nodeSilent = "node_silent"
     case noFrameVersion = "no_frame_version"
     case duplicateNode = "duplicate_node"
     case foreignCluster = "foreign_cluster"
@@ -22,6 +24,9 @@ public enum ClusterAlarmCause: String, LabelWord, Sendable {
     case removedNode = "removed_node"
     case clock = "clock"
     case unlinked = "unlinked"
+
+    /// Whether the cluster works, and something is missing that the next failure may need.
+    public var isDegradation: Bool { self == .logDegraded || self == .nodeSilent }
 }
 
 /// Whether a node of a cluster is there, as another one sees it.

@@ -44,7 +44,7 @@ public struct Program: Sendable {
     public static let packaged = [ccsd, ccsctl, ccsDevice]
 }
 
-/// The exit code of a program, numbered as in sysexits(3), which systemd and scripts understand; those from 10 to 21 are of
+/// The exit code of a program, numbered as in sysexits(3), which systemd and scripts understand; those from 10 to 22 are of
 /// `ccsctl health` alone.
 public enum ExitCode: Int32, Sendable, CaseIterable {
     case success = 0
@@ -61,6 +61,7 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
     case clusterAlarm = 19
     case storeDamaged = 20
     case reloadFailed = 21
+    case clusterDegraded = 22
     case usage = 64
     case badData = 65
     case unavailable = 69
@@ -89,6 +90,8 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
         case .clusterAlarm: "health: the cluster has an alarm; ccsctl cluster status lists all."
         case .storeDamaged: "health: a table of the store cannot be read; ccsctl health names it."
         case .reloadFailed: "health: the last reload failed; the old settings stay in use."
+        case .clusterDegraded:
+            "health: the cluster works, and a node or a copy of its log is missing; ccsctl cluster status names it."
         case .usage: "The command line is wrong."
         case .badData: "A file or standard input has invalid content."
         case .unavailable: "The daemon is not running, or cannot be reached."

@@ -14,10 +14,16 @@ extension Alert {
                 "Check that the servers of NATS run and can be reached from this machine. cluster_log_unreachable in the log of ccsd names each server and its problem."
         ),
         Alert(
-            "CcsdNodeGone", .warning, #"ccs_cluster_members{status=~"suspected|gone"} > 0"#, for: "5m",
-            "{{ $value }} nodes of the cluster are {{ $labels.status }}: others serve their partitions.",
+            "CcsdNodeGone", .warning, #"ccs_cluster_alarms{cause="node_silent"} > 0"#, for: "2m",
+            "{{ $value }} nodes of the cluster are silent: others serve their partitions.",
             action:
                 "ccsctl cluster status names them. Start ccsd there, or repair the machine. A node that will not return is removed with ccsctl cluster remove."
+        ),
+        Alert(
+            "CcsdLogDegraded", .critical, #"ccs_cluster_alarms{cause="log_degraded"} > 0"#, for: "5m",
+            "Streams of NATS have fewer copies than configured: the next failure of a server may stop them.",
+            action:
+                "ccsctl cluster status names the server and the commands. Start it again; if it will not return, follow Replace a nats-server in docs/cluster.md."
         ),
         Alert(
             "CcsdNodeBehind", .warning,
@@ -27,7 +33,8 @@ extension Alert {
                 "It cannot take partitions over in time. Look at its disk (ccs_store_commit_seconds) and processor; a node that has just started catches up by itself."
         ),
         Alert(
-            "CcsdClusterAlarm", .warning, "ccs_cluster_alarms > 0", for: "5m",
+            "CcsdClusterAlarm", .warning, #"ccs_cluster_alarms{cause!~"node_silent|log_degraded"} > 0"#,
+            for: "5m",
             "The cluster has {{ $value }} alarms: {{ $labels.cause }}.",
             action:
                 "Run ccsctl cluster status: it shows what is wrong and what to do. ccsctl explain {{ $labels.cause }} gives the meaning; docs/cluster.md has the steps for streams that are not as they must be, wrong clocks and lost records."

@@ -11,11 +11,15 @@ extension ClusterAlarmCause {
         case .recordsLost:
             "The log of a partition ends before what the node has applied: NATS has lost records, which are appended again if a node has them in memory. See docs/cluster.md."
         case .streamUnfit:
-            "A stream of NATS is not as it must be, or a replica of it is behind or offline; the alarm names what."
+            "A stream of NATS is not as it must be; the alarm names what."
+        case .logDegraded:
+            "Streams have a replica that is silent, behind or missing: they work, and the next failure of a server may stop them. The alarm names the server and the commands; docs/cluster.md has the steps."
+        case .nodeSilent:
+            "A node of the cluster has been silent for \(Limits.Cluster.silentMilliseconds / 1_000) s: others serve its partitions. Start it, or remove it with ccsctl cluster remove if it will not return."
         case .logUnsynced:
             "A server of NATS confirms records before they are on its disk: a power cut can lose what was acknowledged. Set sync_interval: always."
         case .unowned:
-            "A partition has had no owner for \(Limits.Cluster.unownedMilliseconds / 1_000) s: messages for it are refused."
+            "Partitions have had no owner for \(Limits.Cluster.unownedMilliseconds / 1_000) s, or none has one: messages for them are refused."
         case .halted:
             "The node can apply no more of the log of a partition: a newer version wrote it, or a node wrote what none should."
         case .outdated:

@@ -15,6 +15,7 @@ extension CheckHealth.Cause {
         case .clockInDoubt: .clockInDoubt
         case .logDisconnected: .logDisconnected
         case .clusterAlarm: .clusterAlarm
+        case .clusterDegraded: .clusterDegraded
         case .reloadFailed: .reloadFailed
         }
     }

@@ -33,7 +33,19 @@ extension Membership {
         partitions[partition] = state
         guard owner != old else { return }
         effects.append(.owner(partition: partition, owner))
-        if owner != nil { alarms.clear(.unowned(partition: partition), &effects) }
+        if owner != nil, unowned.contains(partition) { alertUnowned(now, &effects) }
+    }
+
+    /// Raises one alarm for all partitions that have been without an owner for long.
+    mutating func alertUnowned(_ now: Instant, _ effects: inout [MembershipEffect]) {
+        let before = unowned
+        unowned = partitions.indices.filter {
+            guard partitions[$0].owner == nil else { return false }
+            let since = max(partitions[$0].unownedSince ?? now, settled)
+            return now.milliseconds(since: since) > Limits.Cluster.unownedMilliseconds
+        }
+        if before.isEmpty, !unowned.isEmpty { effects.append(.raised(.unowned(unowned))) }
+        if unowned.isEmpty, !before.isEmpty { effects.append(.cleared(.unowned(before))) }
     }
 
     /// Claims the partitions without an owner whose candidate this node is.
@@ -41,9 +53,6 @@ extension Membership {
         var claims = own.count { $0.role == .claiming }
         for partition in partitions.indices where partitions[partition].owner == nil {
             let since = max(partitions[partition].unownedSince ?? now, settled)
-            if now.milliseconds(since: since) > Limits.Cluster.unownedMilliseconds {
-                alarms.raise(.unowned(partition: partition), now, &effects)
-            }
             guard claims < Limits.Cluster.claimsAtOnce, isClaimable(partition, now),
                 let rank = rank(for: partition),
                 since.advanced(milliseconds: Int64(rank) * Limits.Cluster.rankMilliseconds) <= now

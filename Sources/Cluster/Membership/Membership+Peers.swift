@@ -14,8 +14,8 @@ struct Peer: Sendable {
     var replaced: Instant
     /// Whether there is no link to it: it would own what clients of this node cannot reach.
     var isUnlinked = false
-    /// How many heartbeats in a row had a wrong clock.
-    var wrongClocks = 0
+    /// Since when all its heartbeats have had a wrong clock.
+    var wrongClockSince: Instant?
 
     var node: NodeNumber { heartbeat.node }
     /// Whether it can take partitions.
@@ -166,12 +166,25 @@ extension Membership {
         let (difference, isOver) = peers[index].heartbeat.wall.subtractingReportingOverflow(now.wall)
         let isWrong = isOver || difference.magnitude > UInt64(Limits.Cluster.clockMilliseconds)
         guard isWrong else {
-            peers[index].wrongClocks = 0
+            peers[index].wrongClockSince = nil
             return alarms.clear(.clock(peers[index].node), &effects)
         }
-        peers[index].wrongClocks = min(peers[index].wrongClocks + 1, Limits.Cluster.clockReadings)
-        if peers[index].wrongClocks == Limits.Cluster.clockReadings {
+        let since = peers[index].wrongClockSince ?? now.monotonic
+        peers[index].wrongClockSince = since
+        if now.monotonic.milliseconds(since: since) >= Limits.Cluster.clockPatienceMilliseconds {
             alarms.raise(.clock(peers[index].node), now.monotonic, &effects)
+        }
+    }
+
+    /// Raises an alarm for each node that is silent for long, also for those that only the process before this one has seen.
+    mutating func alertSilentNodes(_ now: Instant, _ effects: inout [MembershipEffect]) {
+        for entry in roster.entries where entry.node != settings.node && !entry.isRemoved {
+            let heard = peer(entry.node).map { peers[$0].arrived } ?? began
+            if now.milliseconds(since: heard) >= Limits.Cluster.silentMilliseconds {
+                alarms.raise(.silentNode(entry.node), now, &effects)
+            } else {
+                alarms.clear(.silentNode(entry.node), &effects)
+            }
         }
     }
 }

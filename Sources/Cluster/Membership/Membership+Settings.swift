@@ -57,7 +57,10 @@ extension Membership {
     public var load: Int { own.count { $0.role.isOwner || $0.role == .claiming } }
 
     /// What an operator should look at, in the order in which it was noticed.
-    public var raisedAlarms: [ClusterAlarm] { alarms.all }
+    public var raisedAlarms: [ClusterAlarm] { alarms.all + (unownedAlarm.map { [$0] } ?? []) }
+
+    /// The alarm of partitions that have had no owner for a while.
+    public var unownedAlarm: ClusterAlarm? { unowned.isEmpty ? nil : .unowned(unowned) }
 
     /// Whether this node gives up its partitions.
     public var isDraining: Bool { drain != .off }

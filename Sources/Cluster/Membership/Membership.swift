@@ -41,6 +41,8 @@ public struct Membership: Sendable {
     var random: SeededRandom
     var rendezvous: Rendezvous
     var alarms = AlarmTable()
+    /// The partitions that have had no owner for a while: one alarm for all.
+    var unowned: [Int] = []
     /// The other nodes, by number.
     var peers: [Peer] = []
     var partitions: [Partition]
@@ -55,6 +57,8 @@ public struct Membership: Sendable {
     /// The nodes that were seen and those that were removed.
     public internal(set) var roster: Roster
 
+    /// When this process began.
+    let began: Instant
     /// When this node last handled an event.
     var last: Instant
     /// When a heartbeat of this node last came back.
@@ -84,7 +88,7 @@ public struct Membership: Sendable {
         own = Array(repeating: PartitionReport(), count: settings.partitions)
         sent = own
         self.roster = roster
-        (last, echoed, changed) = (now.monotonic, now.monotonic, now.monotonic)
+        (began, last, echoed, changed) = (now.monotonic, now.monotonic, now.monotonic, now.monotonic)
         settled = now.monotonic.advanced(milliseconds: Limits.Cluster.suspicionMilliseconds)
         frameVersion = commonFrameVersion
     }
@@ -141,6 +145,8 @@ public struct Membership: Sendable {
             if !isDeaf, settled <= time {
                 claimPartitions(time, &effects)
                 handOverPartitions(time, &effects)
+                alertUnowned(time, &effects)
+                alertSilentNodes(time, &effects)
             }
             alarms.expire(time, &effects)
             alertFrameVersion(&effects)

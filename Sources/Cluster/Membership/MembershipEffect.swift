@@ -59,8 +59,10 @@ public enum ClusterAlarm: Hashable, Sendable {
     case tooManyNodes
     /// A node that operators have removed sends heartbeats; or this node is removed.
     case removedNode(NodeNumber)
-    /// A partition has had no owner for a while.
-    case unowned(partition: Int)
+    /// A node that belongs to the cluster has been silent for a while.
+    case silentNode(NodeNumber)
+    /// These partitions have had no owner for a while.
+    case unowned([Int])
 }
 
 /// Whether a node is there.

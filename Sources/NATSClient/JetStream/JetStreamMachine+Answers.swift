@@ -75,7 +75,6 @@ extension JetStreamMachine {
             examine(partition, expected, now: now)
         case .object(let object):
             guard let info = StreamInfo(object) else { return fail(request, .unreadable) }
-            settings[partition] = nil
             let problems = info.problems(expected, subject: names.subject(partition))
             events.append(.stream(partition, info, problems))
         case .unreadable: fail(request, .unreadable)

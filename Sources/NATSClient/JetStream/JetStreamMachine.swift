@@ -105,7 +105,6 @@ struct JetStreamMachine {
         case .purge(let partition, let position):
             events.append(.purgeFailed(partition, upTo: position, failure))
         case .create(let partition), .examine(let partition):
-            settings[partition] = nil
             events.append(.streamFailed(partition, failure))
         }
     }

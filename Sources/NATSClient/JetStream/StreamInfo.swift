@@ -14,6 +14,17 @@ public struct StreamInfo: Hashable, Sendable {
         public var isOffline: Bool
         /// How many operations it is behind.
         public var lag: Int
+        /// Milliseconds since the leader last received something from it. `nil` if it never has.
+        public var heardMilliseconds: Int64?
+
+        /// Whether the leader has received nothing from it for so long that its server is down, cut off or gone for good.
+        var isSilent: Bool {
+            guard !isOffline, !isCurrent else { return isOffline }
+            return (heardMilliseconds ?? .max) >= Limits.JetStream.silentReplicaMilliseconds
+        }
+
+        /// Whether it has so much less than the leader that this is not only the last moment's work.
+        var isBehind: Bool { !isCurrent && !isSilent && lag > Limits.JetStream.replicaLag }
     }
 
     /// The position of the first record; the one after the last if there is none.
@@ -42,22 +53,36 @@ public struct StreamInfo: Hashable, Sendable {
         bytes = state["bytes"]?.integer ?? 0
         leader = answer["cluster"]?["leader"]?.text ?? ""
         replicas = (answer["cluster"]?["replicas"]?.elements ?? []).map {
-            Replica(
+            let heard = $0["active"]?.integer ?? 0
+            return Replica(
                 name: $0["name"]?.text ?? "", isCurrent: $0["current"]?.boolean ?? false,
-                isOffline: $0["offline"]?.boolean ?? false, lag: $0["lag"]?.integer ?? 0)
+                isOffline: $0["offline"]?.boolean ?? false, lag: $0["lag"]?.integer ?? 0,
+                // 0 stands for a replica that never sent anything, unless it is current.
+                heardMilliseconds: heard > 0 || $0["current"]?.boolean == true
+                    ? Int64(max(0, heard) / 1_000_000) : nil)
         }
         self.config = Config(config)
     }
 
-    /// Returns what is wrong with the configuration. Replicas that are behind are reported by `replicaProblems`.
+    /// Returns what is wrong with the configuration. What is wrong with its replicas is found by `ReplicaWatch`.
     public func problems(_ settings: StreamSettings, subject: String) -> [StreamProblem] {
         config.problems(settings, subject: subject)
     }
 
-    /// Returns what is wrong with the replicas at the moment.
-    public var replicaProblems: [StreamProblem] {
-        let behind = replicas.filter { !$0.isCurrent || $0.isOffline }.map(\.name)
-        return (leader.isEmpty ? [.noLeader] : []) + (behind.isEmpty ? [] : [.replicasBehind(behind)])
+    /// How many replicas there are to be.
+    var configuredReplicas: Int { config.replicas }
+
+    /// Milliseconds since a majority of the replicas was certainly together with the one that has answered. `nil` if that is unknown.
+    ///
+    /// A leader that is cut off from the others goes on to answer for up to 20 s: the end of the stream in its answers is of the
+    /// time when it last had a majority.
+    public var majorityAge: Int64? {
+        let others = config.replicas / 2
+        guard others > 0 else { return 0 }
+        // A replica without a leader answers as well, from what it has.
+        guard !leader.isEmpty else { return nil }
+        let ages = replicas.filter { $0.isCurrent && !$0.isOffline }.compactMap(\.heardMilliseconds).sorted()
+        return ages.count >= others ? ages[others - 1] : nil
     }
 
     /// What is checked of the configuration.
@@ -67,6 +92,8 @@ public struct StreamInfo: Hashable, Sendable {
         private var flags: [String: Bool] = [:]
         private var subjects: [String]
         private var copies: [String]
+
+        var replicas: Int { numbers["num_replicas"] ?? 0 }
 
         /// Numbers that limit the records, and what they must be.
         private static let limits = ["max_msgs": -1, "max_age": 0, "max_msgs_per_subject": -1]
@@ -100,7 +127,6 @@ public struct StreamInfo: Hashable, Sendable {
             func word(_ key: String) -> String { words[key] ?? "" }
             func number(_ key: String, _ absent: Int = 0) -> Int { numbers[key] ?? absent }
             check(subjects == [subject], .subjects(subjects, expected: subject))
-            let replicas = number("num_replicas")
             check(replicas == settings.replicas, .replicas(replicas, expected: settings.replicas))
             check(word("storage") == "file", .storage(word("storage")))
             check(word("retention") == "limits", .retention(word("retention")))

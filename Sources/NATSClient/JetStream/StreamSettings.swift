@@ -48,11 +48,22 @@ public enum StreamProblem: Hashable, Sendable {
     case copied(String)
     /// Records are acknowledged before they are stored.
     case persistence(String)
-    /// Fewer replicas than configured are up to date.
+    /// These replicas send the leader nothing: their servers are down, cut off, or were taken away.
+    case replicasSilent([String])
+    /// These replicas do not catch up.
     case replicasBehind([String])
-    case noLeader
+    /// There are fewer replicas than configured: no other server could take the place of one that was removed.
+    case replicasFew(Int, expected: Int)
     /// The stream does not exist.
     case missing
+
+    /// Whether the stream works, and is less safe than it was configured: too few of its replicas work.
+    public var isOfRedundancy: Bool {
+        switch self {
+        case .replicasSilent, .replicasBehind, .replicasFew: true
+        default: false
+        }
+    }
 }
 
 extension StreamProblem: CustomStringConvertible {
@@ -76,11 +87,14 @@ extension StreamProblem: CustomStringConvertible {
         case .flag(let name, let found): "\(name) is \(found): expected \(found ? "false" : "true")"
         case .copied(let name): "the stream has \(name): expected none"
         case .persistence(let found): "persist_mode is \(Self.shown(found)): expected default"
+        case .replicasSilent(let names):
+            "the leader receives nothing from the replica on \(names.map(Self.shown).joined(separator: ", "))"
         case .replicasBehind(let names):
-            "replicas that are behind or offline: \(names.map(Self.shown).joined(separator: ", "))"
+            "the replica on \(names.map(Self.shown).joined(separator: ", ")) is behind"
+        case .replicasFew(let found, let expected):
+            "the stream has \(found) replicas: expected \(expected)"
         case .missing:
             "it does not exist: it was deleted, or the servers of NATS have lost their disks"
-        case .noLeader: "no replica leads the stream: more than half of its servers must run"
         }
     }
 

@@ -6,7 +6,8 @@ public struct CheckHealth: OperatorCommand {
     public static let summary = OperationSummary.reading(
         .checkHealth, "Check whether the daemon works, and name what will stop it soon.",
         details: [
-            "It checks the store, the state, the clock, the registry, the disk, the descriptors, the certificates, the cluster and the last reload, most urgent first."
+            "It checks the store, the state, the clock, the registry, the disk, the descriptors, the certificates, the cluster and the last reload, most urgent first.",
+            "A cluster has one finding for each cause of its alarms.",
         ])
     public static let fields = Fields(CheckHealth.init)
 
@@ -23,6 +24,7 @@ public struct CheckHealth: OperatorCommand {
         case clockInDoubt = "clock_in_doubt"
         case logDisconnected = "log_disconnected"
         case clusterAlarm = "cluster_alarm"
+        case clusterDegraded = "cluster_degraded"
         case reloadFailed = "reload_failed"
     }
 

@@ -46,10 +46,18 @@ extension ClusterAlarm {
                 cause: .tooManyNodes,
                 problem: "there are more nodes than a cluster may have (\(Limits.Cluster.nodes))",
                 action: "stop some of them, and remove them with ccsctl cluster remove")
-        case .unowned(let partition):
+        case .silentNode(let node):
+            .init(
+                cause: .nodeSilent,
+                problem: "node \(node.number) is silent: others serve its partitions",
+                action:
+                    "start ccsd there, or repair the machine; if it will not return, run ccsctl cluster remove \(node.number)"
+            )
+        case .unowned(let partitions):
             .init(
                 cause: .unowned,
-                problem: "partition \(partition) has no owner: its messages are refused or wait",
+                problem:
+                    "\(PartitionList.named(partitions)) without an owner: messages are refused or wait",
                 action: "check the servers of NATS (nats-server -m, its log), and that the nodes run")
         }
     }
@@ -115,6 +123,10 @@ extension ClusterHost {
     /// What is wrong, most urgent first.
     func alarms(_ now: Now) -> [ShowCluster.Answer.Alarm] {
         var found = membership.raisedAlarms.map(\.report)
+        // One that has just started or lost its owner waits a moment; a node without any owner can do nothing.
+        if membership.unownedAlarm == nil, owners.allSatisfy({ $0 == nil }) {
+            found.append(ClusterAlarm.unowned(Array(owners.indices)).report)
+        }
         if let seconds = disconnectedSeconds(now), seconds * 1_000 >= Limits.ClusterHost.readyMilliseconds {
             found.append(
                 .init(
@@ -126,6 +138,7 @@ extension ClusterHost {
         }
         if let alarm = stall(now) { found.append(alarm) }
         found += logServers.compactMap(\.alarm)
+        found += StreamAlarms.of(streamProblems, names: settings.names)
         for hosted in replicas { found += alarms(of: hosted) }
         for node in membership.members where isUnlinked(node, now) {
             found.append(
@@ -140,15 +153,29 @@ extension ClusterHost {
         return order.flatMap { cause in found.filter { $0.cause == cause } }
     }
 
-    /// The alarm of logs that do not answer.
+    /// The alarm of logs that do not answer. While servers are changed for that reason, it stays.
     private func stall(_ now: Now) -> ShowCluster.Answer.Alarm? {
+        if let since = health.unprovedSince,
+            (disconnectedSeconds(now) ?? 0) * 1_000 < Limits.ClusterHost.readyMilliseconds
+        {
+            let span = now.monotonic.milliseconds(since: since)
+            guard span < Limits.ClusterHost.stalledMilliseconds else {
+                return .init(
+                    cause: .logStalled,
+                    problem:
+                        "no server of NATS has confirmed anything for \(span / 1_000) s: nothing is acknowledged here",
+                    action:
+                        "check that more than half of the servers run and reach each other at their routes (cluster.routes), and that their disks have room"
+                )
+            }
+        }
         let stalled = replicas.filter { isStalled($0, now) }
         guard let since = stalled.compactMap({ $0.replica.stalledSince }).min() else { return nil }
-        let partitions = stalled.map { "\($0.partition)" }.joined(separator: ", ")
+        let partitions = PartitionList.named(stalled.map(\.partition))
         return .init(
             cause: .logStalled,
             problem:
-                "NATS has confirmed nothing for \(now.monotonic.milliseconds(since: since) / 1_000) s for partitions \(partitions): nothing is acknowledged there",
+                "NATS has confirmed nothing for \(now.monotonic.milliseconds(since: since) / 1_000) s for \(partitions): nothing is acknowledged there",
             action:
                 "check the servers of NATS: no stream is written without a majority of them, or when their disks or limits are full"
         )
@@ -156,7 +183,7 @@ extension ClusterHost {
 
     /// Whether the log of a partition has not answered for so long that its leader is not only being replaced.
     func isStalled(_ hosted: HostedReplica, _ now: Now) -> Bool {
-        guard disconnectedSince == nil, let since = hosted.replica.stalledSince else { return false }
+        guard let since = hosted.replica.stalledSince else { return false }
         return now.monotonic.milliseconds(since: since) >= Limits.ClusterHost.stalledMilliseconds
     }
 
@@ -193,7 +220,7 @@ extension ClusterHost {
         let partition = hosted.partition
         var found: [ShowCluster.Answer.Alarm] = []
         if let reason = hosted.replica.haltReason { found.append(reason.alarm(of: partition)) }
-        if let last = hosted.lostAfter {
+        if let last = hosted.loss.lostAfter {
             found.append(
                 .init(
                     cause: .recordsLost,
@@ -201,17 +228,6 @@ extension ClusterHost {
                         "the stream \(settings.names.stream(partition)) ends at position \(last.number), but this node has applied more: it has lost records",
                     action:
                         "nothing: the owner appends them again, which cluster_log_repaired reports; find out why NATS has lost them"
-                ))
-        }
-        if !hosted.streamProblems.isEmpty {
-            found.append(
-                .init(
-                    cause: .streamUnfit,
-                    problem:
-                        "the stream \(settings.names.stream(partition)) is not as it must be: \(hosted.streamProblems.map(\.description).joined(separator: "; "))",
-                    action: hosted.streamProblems == [.missing]
-                        ? "see docs/cluster.md, a stream that is gone"
-                        : "correct it with the nats tool; replicas that are behind or offline catch up by themselves once their server runs"
                 ))
         }
         if let alarm = absence(of: hosted) { found.append(alarm) }

@@ -6,8 +6,8 @@ import Synchronization
 final class ClusterContact: Sendable {
     /// Since when there is no connection: nanoseconds of the monotonic clock; `never` while there is one.
     private let lostAt = Atomic<Int64>(.min)
-    /// Since when the log has confirmed nothing although something is due; `never` while it confirms.
-    private let unconfirmedAt = Atomic<Int64>(never)
+    /// Since when nothing has proved that the log works; `never` while it does.
+    private let unprovedAt = Atomic<Int64>(never)
     private static let never = Int64.max
     /// Another reason for which it accepts no work.
     private let trouble = Mutex<String?>(nil)
@@ -34,9 +34,9 @@ final class ClusterContact: Sendable {
     /// Notes that the connection is lost.
     func disconnected(_ now: Instant) { lostAt.store(now.nanoseconds, ordering: .relaxed) }
 
-    /// Notes since when the log has confirmed nothing (`LogHealth`); `nil` while it confirms.
-    func note(unconfirmedSince since: Instant?) {
-        unconfirmedAt.store(since?.nanoseconds ?? Self.never, ordering: .relaxed)
+    /// Notes since when nothing has proved that the log works (`LogHealth`); `nil` while it does.
+    func note(unprovedSince since: Instant?) {
+        unprovedAt.store(since?.nanoseconds ?? Self.never, ordering: .relaxed)
     }
 
     /// Notes why the node accepts no work although there is a connection; `nil` if it does.
@@ -54,8 +54,8 @@ final class ClusterContact: Sendable {
         if let lost = overdue(since, now) {
             return "there has been no connection to the log of the cluster for \(lost / 1_000) s"
         }
-        let unconfirmed = Instant(nanoseconds: unconfirmedAt.load(ordering: .relaxed))
-        return overdue(unconfirmed, now).map {
+        let unproved = Instant(nanoseconds: unprovedAt.load(ordering: .relaxed))
+        return overdue(unproved, now).map {
             "the log of the cluster has confirmed nothing for \($0 / 1_000) s"
         }
     }

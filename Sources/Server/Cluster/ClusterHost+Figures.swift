@@ -11,6 +11,8 @@ extension ClusterHost {
         guard now.monotonic >= figuresDue else { return }
         figuresDue = now.monotonic.advanced(milliseconds: Limits.ClusterHost.figuresMilliseconds)
         noteLinks(now)
+        reportStreamProblems()
+        for hosted in replicas where hosted.loss.isSuspected { look(atStreamOf: hosted.partition) }
         contact.note(trouble: trouble(now))
         let alarms = alarms(now)
         tally.set(.clusterAlarms, to: Self.counts(alarms.map(\.cause)))
@@ -63,6 +65,6 @@ extension ClusterHost {
     /// Whether a living node has had no link for longer than a new one takes.
     func isUnlinked(_ node: NodeNumber, _ now: Now) -> Bool {
         guard let since = unlinkedSince[node] else { return false }
-        return now.monotonic.milliseconds(since: since) >= Limits.ClusterHost.readyMilliseconds
+        return now.monotonic.milliseconds(since: since) >= Limits.ClusterHost.unlinkedMilliseconds
     }
 }

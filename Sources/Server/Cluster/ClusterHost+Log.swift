@@ -108,7 +108,6 @@ extension ClusterHost {
             report(failure, .read, of: partition)
             handle(.readFailed, of: replicas[partition], now)
         case .followed(let partition, let position, let record):
-            if health.unconfirmedSince != nil { health.heard(isDue: dueSince != nil) }
             handle(.followed(record, at: position), of: replicas[partition], now)
             pauseIfBehind(replicas[partition])
         case .followFailed(let partition, let failure):
@@ -128,6 +127,7 @@ extension ClusterHost {
             }
         case .disconnected(let server, let failure):
             disconnectedSince = now.monotonic
+            health.disconnected(now.monotonic)
             contact.disconnected(now.monotonic)
             figuresDue = .distantPast
             tally.disconnected()
@@ -142,6 +142,7 @@ extension ClusterHost {
             log.repeating(.warning, "cluster_log_warning", by: "\(error)", ["problem": .text("\(error)")])
         case .stream(let partition, let info, let problems): examined(partition, info, problems)
         case .streamFailed(let partition, let failure):
+            replicas[partition].loss.failed()
             report(failure, .examine, of: partition)
             if case .refused(let error) = failure, error.isMissingStream { missing(partition) }
         case .purgeFailed(let partition, _, let failure): report(failure, .purge, of: partition)
@@ -191,10 +192,10 @@ extension ClusterHost {
             tally.appended(bytes.count, isRepeated: true)
             logs.append(bytes, FrameName(claim: Claim(0), number: 0), to: partition)
         case .shortened(let last):
-            hosted.noteLost(after: last)
-            reportLost(hosted, after: last, applied: hosted.replica.reader.position)
+            hosted.loss.suspect(after: last)
         case .repaired(let records):
-            hosted.noteRepaired()
+            if hosted.loss.isProved(byRepair: records) { reportLost(hosted) }
+            hosted.loss.repaired()
             log.notice(
                 "cluster_log_repaired",
                 ["partition": LogValue(partition), "records": LogValue(records)])

@@ -22,7 +22,6 @@ extension ClusterHost {
     func heard(_ message: NATSMessage, _ now: Now) {
         do throws(HeartbeatFault) {
             let heartbeat = try settings.heartbeatSeal.open(message.payload.raw)
-            if heartbeat.node != node { health.heard(isDue: dueSince != nil) }
             handle(.heartbeat(heartbeat), now)
             publishKnowledge()
         } catch {
@@ -128,9 +127,7 @@ extension ClusterHost {
 
     /// This node owns a partition, and its store has all of it: the reactors serve it.
     func took(_ hosted: HostedReplica, _ term: Term) {
-        log.notice(
-            "cluster_partition_taken",
-            ["partition": LogValue(hosted.partition), "epoch": LogValue(Int(clamping: term.epoch.number))])
+        report(taken: hosted.partition)
         hosted.isServed = true
         tally.took()
         figuresDue = .distantPast
@@ -193,7 +190,7 @@ extension ClusterHost {
         tally.lost()
         figuresDue = .distantPast
         hosted.releasesTo = nil
-        log.notice("cluster_partition_lost", ["partition": LogValue(hosted.partition)])
+        report(lost: hosted.partition)
         // Reports of failed batches come first: the partition is not to wait for them.
         postIncoming()
         let partition = hosted.partition

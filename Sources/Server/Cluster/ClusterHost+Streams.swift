@@ -17,7 +17,7 @@ extension ClusterHost {
 
     /// Asks for the configuration and the state of a stream, once.
     func look(atStreamOf partition: Int) {
-        replicas[partition].examinedAt = replicas[partition].replica.report.applied
+        replicas[partition].loss.look(applied: replicas[partition].replica.report.applied)
         logs.examineStream(partition, settings.stream)
     }
 
@@ -25,44 +25,73 @@ extension ClusterHost {
     func examined(_ partition: Int, _ info: StreamInfo, _ problems: [StreamProblem]) {
         let hosted = replicas[partition]
         hosted.isExamined = true
-        note(problems, of: hosted)
-        checkEnd(of: hosted, info.last)
+        hosted.streamProblems = problems + hosted.replicaWatch.look(info)
+        if let age = info.majorityAge {
+            let now = reactor.now.monotonic
+            health.heard(majorityAt: now.advanced(milliseconds: -age), now: now)
+        }
+        checkEnd(of: hosted, info)
         handle(.removed(first: info.first), of: hosted, reactor.now)
         purge(hosted, info)
     }
 
     /// A stream does not exist.
-    func missing(_ partition: Int) { note([.missing], of: replicas[partition]) }
+    func missing(_ partition: Int) { replicas[partition].streamProblems = [.missing] }
 
-    private func note(_ problems: [StreamProblem], of hosted: HostedReplica) {
-        let partition = hosted.partition
-        hosted.streamProblems = problems
-        for problem in problems {
-            log.repeating(
-                problem.isPassing ? .warning : .error, "cluster_stream_unfit", by: "\(partition) \(problem)",
-                [
-                    "stream": .text(settings.names.stream(partition)), "partition": LogValue(partition),
-                    "problem": .text("\(problem)"),
-                ])
+    /// What is wrong with the streams, and with which of them.
+    var streamProblems: [StreamProblem: [Int]] {
+        replicas.reduce(into: [:]) { found, hosted in
+            for problem in hosted.streamProblems { found[problem, default: []].append(hosted.partition) }
         }
     }
 
+    /// Writes a line for each problem of streams that is new, or concerns others than before: one for all of them.
+    func reportStreamProblems() {
+        let problems = streamProblems
+        for (problem, partitions) in problems where reportedProblems[problem] != partitions {
+            log.repeating(
+                problem.isPassing ? .warning : .error, "cluster_stream_unfit",
+                by: "\(partitions) \(problem)",
+                [
+                    "partitions": .text(PartitionList.text(partitions)), "problem": .text("\(problem)"),
+                ])
+        }
+        reportedProblems = problems
+    }
+
     /// Compares the end of a stream with what this node had applied.
-    private func checkEnd(of hosted: HostedReplica, _ last: LogPosition) {
-        guard hosted.noteEnd(last) else { return }
-        reportLost(hosted, after: last, applied: hosted.examinedAt)
-        handle(.lost(after: last), of: hosted, reactor.now)
+    private func checkEnd(of hosted: HostedReplica, _ info: StreamInfo) {
+        guard hosted.loss.answered(last: info.last, majorityAge: info.majorityAge) else { return }
+        reportLost(hosted)
+        handle(.lost(after: info.last), of: hosted, reactor.now)
     }
 
     /// A log has lost records that this node has.
-    func reportLost(_ hosted: HostedReplica, after last: LogPosition, applied: LogPosition) {
+    func reportLost(_ hosted: HostedReplica) {
         log.repeating(
             .error, "cluster_records_lost", by: "\(hosted.partition)",
             [
                 "stream": .text(settings.names.stream(hosted.partition)),
-                "partition": LogValue(hosted.partition), "last": LogValue(Int(clamping: last.number)),
-                "applied": LogValue(Int(clamping: applied.number)),
+                "partition": LogValue(hosted.partition),
+                "last": LogValue(Int(clamping: hosted.loss.shortAfter?.number ?? 0)),
+                "applied": LogValue(Int(clamping: hosted.replica.report.applied.number)),
             ])
+    }
+
+    // MARK: Whether the log works
+
+    /// Leaves a server of the log behind which nothing is confirmed, and asks streams for a proof that the log works.
+    func proveLog(_ now: Now) {
+        switch health.tick(dueSince: dueSince, isConnected: logs.isConnected, now: now.monotonic) {
+        case .none: break
+        case .leave: logs.leave()
+        case .ask:
+            for _ in 0..<min(Limits.ClusterHost.askedStreams, replicas.count) {
+                look(atStreamOf: askedNext)
+                askedNext = (askedNext + 1) % replicas.count
+            }
+        }
+        contact.note(unprovedSince: health.unprovedSince)
     }
 
     /// Reports once that a node can apply nothing more before it has copied a store.
@@ -112,7 +141,7 @@ extension StreamProblem {
     var isPassing: Bool {
         switch self {
         // One that is not found may only be one that servers have not loaded after a restart.
-        case .replicasBehind, .noLeader, .missing: true
+        case .replicasSilent, .replicasBehind, .replicasFew, .missing: true
         default: false
         }
     }

@@ -53,8 +53,13 @@ final class ClusterHost: ReactorDelegate {
     var figuresDue = Instant.distantPast
     /// Since when there is no connection to the log. `nil` if there is one.
     var disconnectedSince: Instant?
-    /// Whether the log confirms what this node appends.
+    /// Whether the log works, and the first of the streams that are asked for a proof next.
     var health: LogHealth
+    var askedNext = 0
+    /// What this node has taken or lost and the log does not say yet.
+    var news = OwnershipNews()
+    /// The problems of streams that the log has, with their partitions.
+    var reportedProblems: [StreamProblem: [Int]] = [:]
     /// Since when each node that is alive has had no link.
     var unlinkedSince: [NodeNumber: Instant] = [:]
     /// The handovers that operators wait for, by partition.
@@ -165,6 +170,7 @@ final class ClusterHost: ReactorDelegate {
     func stop(then: @escaping @Sendable () -> Void) {
         ended = then
         answerAll(mailbox.close(), reactor.now)
+        reportOwnership(nil)
         logs.stop()
         links?.stop()
         reactor.stop()
@@ -214,8 +220,8 @@ final class ClusterHost: ReactorDelegate {
             handle(.tick, of: hosted, now)
         }
         publishKnowledge()
-        if health.tick(dueSince: dueSince, now: now.monotonic) { logs.leave() }
-        contact.note(unconfirmedSince: health.unconfirmedSince)
+        proveLog(now)
+        reportOwnership(now)
         releaseOverdue(now)
         requestSync(now)
         storeRoster()

@@ -42,16 +42,15 @@ final class HostedReplica {
     var unapplied = 0
     /// When this node appended its frames.
     var appends = AppendTimes()
-    /// What is wrong with the stream, by the last look at it, and what was applied when that was asked for.
+    /// What is wrong with the stream, by the last looks at it.
     var streamProblems: [StreamProblem] = []
-    var examinedAt = LogPosition.start
+    var replicaWatch = ReplicaWatch()
+    /// Whether the stream has lost records.
+    var loss = LogLoss()
     /// Whether its stream has been seen.
     var isExamined = false
     /// Whether the log of this node has that it needs the store of another.
     var isAbsenceReported = false
-    /// How often in a row the stream ended before that, and where, once that is certain.
-    private var shortEnds = 0
-    private(set) var lostAfter: LogPosition?
 
     init(partition: Int, log: LogKey, _ progress: LogProgress?, now: Instant) {
         self.partition = partition
@@ -77,20 +76,6 @@ final class HostedReplica {
         defer { submissions.removeFirst(range.count) }
         return Array(submissions.prefix(range.count))
     }
-
-    /// Notes the last position of the stream. Returns whether the stream has lost records for certain: a leader that is being replaced
-    /// may report an old position once.
-    func noteEnd(_ last: LogPosition) -> Bool {
-        shortEnds = last < examinedAt ? shortEnds + 1 : 0
-        lostAfter = shortEnds >= Limits.ClusterHost.shortEnds ? last : nil
-        return lostAfter != nil
-    }
-
-    /// The stream has lost what it had after a position.
-    func noteLost(after last: LogPosition) { lostAfter = last }
-
-    /// What the stream had lost is appended again.
-    func noteRepaired() { (shortEnds, lostAfter) = (0, nil) }
 
     /// Returns the batches of a frame with the progress that each makes, for the store.
     func completed(

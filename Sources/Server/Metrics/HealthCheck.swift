@@ -4,6 +4,8 @@ import Store
 
 /// The state that `ccsctl health` judges.
 struct HealthState {
+    private typealias Text = (problem: String, action: String)
+
     /// The kind of the store's failure; `nil` if it accepts writes.
     var storeFailure: String?
     /// What `text(of:)` returns about damaged tables. `nil` if there is none.
@@ -39,16 +41,22 @@ struct HealthState {
 
     /// Returns what is wrong, most urgent first.
     func findings(now: UnixMilliseconds) -> [CheckHealth.Finding] {
-        CheckHealth.Cause.allCases.compactMap { cause in
-            text(of: cause, now).map {
+        CheckHealth.Cause.allCases.flatMap { cause in
+            texts(of: cause, now).map {
                 CheckHealth.Finding(cause: cause, problem: $0.problem, action: $0.action)
             }
         }
     }
 
-    private func text(
-        of cause: CheckHealth.Cause, _ now: UnixMilliseconds
-    ) -> (problem: String, action: String)? {
+    private func texts(of cause: CheckHealth.Cause, _ now: UnixMilliseconds) -> [Text] {
+        switch cause {
+        case .clusterAlarm: clusterFailure.map { [($0.text, $0.hint)] } ?? clusterTexts(isDegraded: false)
+        case .clusterDegraded: clusterTexts(isDegraded: true)
+        default: text(of: cause, now).map { [$0] } ?? []
+        }
+    }
+
+    private func text(of cause: CheckHealth.Cause, _ now: UnixMilliseconds) -> Text? {
         switch cause {
         case .storeFailing:
             storeFailure.map {
@@ -96,7 +104,8 @@ struct HealthState {
             }
         case .logDisconnected:
             clusterAlarms.first { $0.cause == .logDisconnected }.map { ($0.problem, $0.action) }
-        case .clusterAlarm: clusterText
+        // Of these there may be several.
+        case .clusterAlarm, .clusterDegraded: nil
         case .reloadFailed:
             reloadFailure.map {
                 (
@@ -146,13 +155,15 @@ struct HealthState {
         }
     }
 
-    /// The most urgent alarm besides the lost connection, and how many others there are.
-    private var clusterText: (problem: String, action: String)? {
-        if let clusterFailure { return (clusterFailure.text, clusterFailure.hint) }
-        let alarms = clusterAlarms.filter { $0.cause != .logDisconnected }
-        guard let first = alarms.first else { return nil }
-        let others = alarms.count > 1 ? " (and \(alarms.count - 1) more: ccsctl cluster status)" : ""
-        return (first.problem + others, first.action)
+    /// The first alarm of each cause but the lost connection, and how many others of that cause there are.
+    private func clusterTexts(isDegraded: Bool) -> [Text] {
+        ClusterAlarmCause.allCases.filter { $0 != .logDisconnected && $0.isDegradation == isDegraded }
+            .compactMap { cause in
+                let alarms = clusterAlarms.filter { $0.cause == cause }
+                guard let first = alarms.first else { return nil }
+                let others = alarms.count > 1 ? " (and \(alarms.count - 1) more: ccsctl cluster status)" : ""
+                return (first.problem + others, first.action)
+            }
     }
 
     private var registryText: (problem: String, action: String)? {

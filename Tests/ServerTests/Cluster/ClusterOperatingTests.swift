@@ -31,7 +31,7 @@ import Wire
         let node = NodeNumber(2)
         let alarms: [ClusterAlarm] = [
             .duplicateNode(node), .foreignCluster(ClusterID(7)), .clock(node), .noFrameVersion,
-            .partitions(node), .tooManyNodes, .removedNode(node), .unowned(partition: 3),
+            .partitions(node), .tooManyNodes, .removedNode(node), .silentNode(node), .unowned([3]),
         ]
         #expect(Set(alarms.map(\.report.cause)).count == alarms.count)
         for alarm in alarms {
@@ -95,25 +95,25 @@ import Wire
         contact.disconnected(lost)
         #expect(contact.problem(lost.advanced(milliseconds: Limits.ClusterHost.readyMilliseconds - 1)) == nil)
         let problem = contact.problem(lost.advanced(milliseconds: Limits.ClusterHost.readyMilliseconds))
-        #expect(problem?.hasSuffix("for 3 s") == true)
+        #expect(problem?.hasSuffix("for 2 s") == true)
         contact.connected()
         #expect(contact.problem(lost.advanced(seconds: 60)) == nil)
     }
 
-    @Test("a node without confirmations is cut off after three seconds, whatever its connection")
+    @Test("a node without a proof that the log works is cut off after two seconds, whatever its connection")
     func unconfirmed() {
         let contact = ClusterContact(partitions: 2)
         let since = Instant(nanoseconds: 5_000_000_000)
         let ready = since.advanced(milliseconds: Limits.ClusterHost.readyMilliseconds)
         contact.connected()
-        contact.note(unconfirmedSince: since)
+        contact.note(unprovedSince: since)
         #expect(contact.problem(ready.advanced(milliseconds: -1)) == nil)
-        #expect(contact.problem(ready) == "the log of the cluster has confirmed nothing for 3 s")
+        #expect(contact.problem(ready) == "the log of the cluster has confirmed nothing for 2 s")
         // Another server is tried.
         contact.disconnected(ready)
         contact.connected()
         #expect(contact.problem(ready) != nil)
-        contact.note(unconfirmedSince: nil)
+        contact.note(unprovedSince: nil)
         #expect(contact.problem(ready) == nil)
     }
 
@@ -133,15 +133,36 @@ import Wire
                 && contact.areSendersCurrent(Instant(nanoseconds: end.nanoseconds - 1)))
     }
 
-    @Test("a stream has lost records once it was short twice in a row")
-    func shortStream() {
-        let hosted = HostedReplica(partition: 0, log: LogKey(cluster: 1, partition: 0), nil, now: at(0))
-        hosted.examinedAt = LogPosition(10)
-        #expect(!hosted.noteEnd(LogPosition(9)))
-        #expect(!hosted.noteEnd(LogPosition(10)), "it was read from an old leader")
-        #expect(!hosted.noteEnd(LogPosition(9)))
-        #expect(hosted.noteEnd(LogPosition(9)) && hosted.lostAfter == LogPosition(9))
-        #expect(!hosted.noteEnd(LogPosition(11)) && hosted.lostAfter == nil)
+    @Test(
+        "streams with one problem are one alarm, which names the commands; a missing copy is no other alarm's cause"
+    )
+    func streams() {
+        let names = LogNames.standard
+        let alarms = StreamAlarms.of(
+            [
+                .replicasSilent(["n3"]): [0, 1, 2, 5], .missing: [4], .retention("interest"): [3],
+            ], names: names)
+        #expect(alarms.map(\.cause) == [.logDegraded, .streamUnfit, .streamUnfit])
+        #expect(alarms[0].problem.contains("partitions 0-2, 5") && alarms[0].problem.contains("n3"))
+        #expect(alarms[0].action.contains("nats server cluster peer-remove n3"))
+        #expect(alarms[1].problem.contains("CCS_3") && alarms[1].action.contains("nats tool"))
+        #expect(alarms[2].problem.contains("it does not exist"))
+        #expect(StreamAlarms.of([:], names: names) == [])
+    }
+
+    @Test("what a node takes and loses in a moment is one line for all partitions")
+    func news() {
+        var news = OwnershipNews()
+        #expect(!news.isDue(at(0)))
+        for partition in [3, 0, 2, 1] { news.add(taken: partition, at(1_000)) }
+        news.add(lost: 7, at(200_000))
+        #expect(
+            PartitionList.named(news.taken) == "partitions 0-3"
+                && PartitionList.named(news.lost) == "partition 7")
+        #expect(news.contains(7) && !news.contains(4), "what is taken again is a line of its own")
+        #expect(
+            !news.isDue(at(200_000)) && news.isDue(at(1_000 + Limits.ClusterHost.newsMilliseconds * 1_000)))
+        #expect(PartitionList.text([9, 1, 2, 4, 5, 6, 4]) == "1-2, 4-6, 9")
     }
 
     @Test("a node claims no partition whose log it cannot follow, or whose stream was changed")
@@ -153,9 +174,9 @@ import Wire
         purged.replica.handle(
             .removed(first: LogPosition(7)), now: Now(monotonic: .distantPast, wall: 0), effects: &effects)
         #expect(!purged.isClaimable)
-        hosted.streamProblems = [.noLeader]
+        hosted.streamProblems = [.replicasSilent(["n3"])]
         #expect(hosted.isClaimable, "it goes by itself")
-        hosted.streamProblems = [.noLeader, .replicas(1, expected: 3)]
+        hosted.streamProblems = [.replicasSilent(["n3"]), .replicas(1, expected: 3)]
         #expect(!hosted.isClaimable && hosted.problems == [.replicas(1, expected: 3)])
     }
 

@@ -38,6 +38,10 @@ import Testing
         #expect(causes { $0.state = .drained } == [.notServing])
         #expect(causes { $0.clockProblem = "behind" } == [.clockInDoubt])
         #expect(causes { $0.clusterFailure = OperatorProblem("no answer") } == [.clusterAlarm])
+        for cause in [ClusterAlarmCause.nodeSilent, .logDegraded] {
+            let alarm = ShowCluster.Answer.Alarm(cause: cause, problem: "n3", action: "start it")
+            #expect(causes { $0.clusterAlarms = [alarm] } == [.clusterDegraded])
+        }
         #expect(causes { $0.storeFailure = "full" } == [.storeFailing])
         #expect(causes { $0.storeDamage = "table 000012.sst" } == [.storeDamaged])
     }
@@ -54,20 +58,26 @@ import Testing
             clusterAlarms: [
                 .init(cause: .logDisconnected, problem: "cut off", action: "check NATS"),
                 .init(cause: .unowned, problem: "partition 3 has no owner", action: "look"),
-                .init(cause: .clock, problem: "differ", action: "set"),
+                .init(cause: .clock, problem: "node 2 differs", action: "set"),
+                .init(cause: .clock, problem: "node 3 differs", action: "set"),
+                .init(cause: .nodeSilent, problem: "node 4 is silent", action: "start"),
             ], reloadFailure: "the last reload failed", folder: "/data")
         let findings = state.findings(now: now)
-        #expect(findings.map(\.cause) == CheckHealth.Cause.allCases)
+        let once = findings.map(\.cause).reduce(into: [CheckHealth.Cause]()) {
+            if $0.last != $1 { $0.append($1) }
+        }
+        #expect(once == CheckHealth.Cause.allCases)
         #expect(findings.allSatisfy { !$0.problem.isEmpty && !$0.action.isEmpty })
         #expect(findings[0].problem.contains("(full)") && findings[0].action.contains("/data"))
         #expect(findings.first { $0.cause == .certificateExpiring }?.problem.contains("has expired") == true)
         #expect(
             findings.first { $0.cause == .apnsCertificateExpiring }?.problem.contains("expires on") == true)
         let codes = CheckHealth.Cause.allCases.map(\.exitCode.rawValue)
-        #expect(codes == [10, 20] + Array(11...19) + [21], "codes are documented and must not change")
+        #expect(codes == [10, 20] + Array(11...19) + [22, 21], "codes are documented and must not change")
         #expect(
-            findings.first { $0.cause == .clusterAlarm }?.problem
-                == "partition 3 has no owner (and 1 more: ccsctl cluster status)")
+            findings.filter { $0.cause == .clusterAlarm }.map(\.problem) == [
+                "partition 3 has no owner", "node 2 differs (and 1 more: ccsctl cluster status)",
+            ], "each cause is named, whichever others there are")
         (state.storeFailure, state.storeDamage) = (nil, nil)
         #expect(state.findings(now: now).first?.cause == .notServing)
     }

@@ -12,23 +12,36 @@ extension Limits {
         public static let unappliedFrames = 64
         /// Milliseconds between two syncs of the store, after which what is applied counts as durable.
         public static let syncMilliseconds: Int64 = 1_000
-        /// Milliseconds between two looks at the state of a stream.
-        public static let examineMilliseconds: Int64 = 30_000
+        /// Milliseconds between two looks at the state of a stream: a replica that is down is an alarm within a minute.
+        public static let examineMilliseconds: Int64 = 15_000
         /// Milliseconds between two questions to the monitoring port of a server of the log: its settings change with a restart only.
         public static let monitorMilliseconds: Int64 = 60_000
         /// Seconds that a founding waits for a monitoring port that cannot be reached: the server may have just been started.
         public static let monitorPatienceSeconds = 10
-        /// Looks in a row at a stream that ends before what was applied, until it has lost records for certain: a leader without a majority
-        /// may report old positions for up to 10 s.
+        /// Looks in a row at a stream that ends before what was applied, until it has lost records for certain: a leader that has just
+        /// taken over may report an old position once.
         public static let shortEnds = 2
-        /// Milliseconds without a connection to the log after which a node is not ready, and without a link to a living node after which
-        /// there is an alarm: a connection to another server takes less.
-        public static let readyMilliseconds: Int64 = 3_000
+        /// Milliseconds since the leader of a stream was together with a majority, up to which its word on the end of the stream counts:
+        /// no other leader is elected earlier than four seconds after that.
+        public static let majorityMilliseconds: Int64 = 2_000
+        /// Milliseconds without a proof that the log works after which a node is not ready: a connection to another server takes less.
+        /// What is due is noticed within a second, so that it is three from the beginning.
+        public static let readyMilliseconds: Int64 = 2_000
+        /// Milliseconds without a link to a living node after which there is an alarm: a new link takes less.
+        public static let unlinkedMilliseconds: Int64 = 3_000
         /// Milliseconds without any answer of a log after which it is stalled: the pause at the death of its leader is shorter.
         public static let stalledMilliseconds: Int64 = 10_000
-        /// Milliseconds without a confirmation of any log, although some are due, after which another server is tried. A frame is confirmed
-        /// within some milliseconds; a node that waits longer is to be not ready within `readyMilliseconds`, or elsewhere.
-        public static let unconfirmedMilliseconds: Int64 = 2_000
+        /// Milliseconds without a proof that the log works, although something is due, after which another server is tried: leaders are
+        /// together with their majority once a second.
+        public static let unconfirmedMilliseconds: Int64 = 1_800
+        /// Milliseconds without a proof, although something is due, after which streams are asked whether their leaders have a majority,
+        /// and until they are asked again.
+        public static let askMilliseconds: Int64 = 300
+        /// Streams that are asked at a time: the leaders of all of them are seldom on one server.
+        public static let askedStreams = 8
+        /// Milliseconds in which what a node takes or loses is gathered for one line of the log: a takeover of all partitions of a node
+        /// takes less.
+        public static let newsMilliseconds: Int64 = 250
         /// Milliseconds between two changes of the server for that reason, which double. A login and the
         /// first confirmation take less; while NATS has no majority at all, no server helps.
         public static let leaveMilliseconds: Int64 = 2_000
