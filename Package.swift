@@ -259,7 +259,7 @@ let package = Package(
                 "ccsd", "ccsctl", "ccs-device", "ccs-bench", "ccs-power-cut", "Client", "ClientProtocol",
                 "Wire", "Basics",
                 "Transport", "Operator", "Catalogue", "TranscriptNotation", "WireSupport", "BasicsSupport",
-                "NATSServerSupport",
+                "NATSServerSupport", "ClusterLog", "ClusterSetup",
             ], exclude: ["Clients", "PowerCut", "Systemd"]),
         // What the fuzzers try, for the fuzz program and for the tests that replay what it has found.
         .target(

@@ -9,7 +9,7 @@ import Transport
     "A wrong clock", .serialized, .enabled(if: TestPaths.hasFakeTime, "run Scripts/bootstrap --tests first"))
 struct ClockTests {
     /// Returns the environment for an offset (`+400d`) or a fixed time.
-    private func clock(_ setting: String) -> [String: String] {
+    static func clock(_ setting: String) -> [String: String] {
         ["LD_PRELOAD": TestPaths.fakeTime, "FAKETIME": setting, "FAKETIME_DONT_FAKE_MONOTONIC": "1"]
     }
 
@@ -45,7 +45,7 @@ struct ClockTests {
 
         let port = UInt16.random(in: 19_000...19_400)
         let wrong = try RunningDaemon(
-            continuing: first.scratch, flags: ["--admin-port", "\(port)"], environment: clock("+400d"))
+            continuing: first.scratch, flags: ["--admin-port", "\(port)"], environment: Self.clock("+400d"))
         letItSweep()
         let audit = try wrong.ctl("audit")
         #expect(audit["devices"] as? Int == 1 && audit["registrations"] as? Int == 1)
@@ -79,7 +79,7 @@ struct ClockTests {
             try Data("\(offset)\n".utf8).write(to: file, options: .atomic)
         }
         try set("+0")
-        var environment = clock("+0")
+        var environment = Self.clock("+0")
         environment["FAKETIME"] = nil
         environment["FAKETIME_TIMESTAMP_FILE"] = file.path
         environment["FAKETIME_NO_CACHE"] = "1"
@@ -115,7 +115,7 @@ struct ClockTests {
 
     @Test("a device that registered in 1970 does not expire when the clock is corrected")
     func nineteenSeventy() throws {
-        let first = try RunningDaemon(environment: clock("@1970-01-01 00:10:00"))
+        let first = try RunningDaemon(environment: Self.clock("@1970-01-01 00:10:00"))
         #expect(try isInDoubt(first) == true)
         let refused = try Tool.run("ccsctl", ["--socket", first.controlSocket, "clock", "accept", "--yes"])
         #expect(refused.code == 1 && refused.errors.contains("1970"), "\(refused)")
@@ -143,7 +143,7 @@ struct ClockTests {
         device.stop()
         _ = try first.ctl("send", sender, device.token, "n=1", "--time-to-live", "600")
         try stop(first)
-        let wrong = try RunningDaemon(continuing: first.scratch, environment: clock("+400d"))
+        let wrong = try RunningDaemon(continuing: first.scratch, environment: Self.clock("+400d"))
         #expect(try isInDoubt(wrong) == true)
         #expect(try wrong.ctl("clock", "accept", "--yes")["accepted"] as? Bool == true)
         #expect(try isInDoubt(wrong) == false)

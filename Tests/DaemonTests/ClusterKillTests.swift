@@ -6,7 +6,13 @@ import Testing
 private enum ClusterRun {
     private static let environment = ProcessInfo.processInfo.environment
     static let cycles = environment["CCS_CLUSTER_CYCLES"].flatMap { Int($0) }
-    static let kind = environment["CCS_CLUSTER_KIND"].flatMap { ClusterFault(rawValue: $0) }
+    private static let kind = environment["CCS_CLUSTER_KIND"].flatMap { ClusterFault(rawValue: $0) }
+    /// The faults that one cluster can have: the kind, or all that are possible where each node has a network of its own, if it can.
+    static var faults: [ClusterFault] {
+        if let kind { return [kind] }
+        let layout: ClusterLayout = ClusterNetwork.isAvailable ? .networks : .relayed
+        return ClusterFault.allCases.filter { $0.isPossible && ($0.layout ?? layout) == layout }
+    }
 }
 
 /// A cluster under load whose parts are killed at random: no acknowledged message is lost.
@@ -20,11 +26,11 @@ struct ClusterKillTests {
     func kills() throws {
         var generator = SystemRandomNumberGenerator()
         let seed = UInt64.random(in: 0...UInt64.max, using: &generator)
-        let hasNetwork = ClusterNetwork.isAvailable
-        let faults = ClusterRun.kind.map { [$0] } ?? ClusterFault.allCases.filter { $0 != .net || hasNetwork }
-        let alone = try ClusterWorld(seed: seed, isAlone: true)
+        let faults = ClusterRun.faults
+        let layout = faults.compactMap(\.layout).first
+        let alone = try ClusterWorld(seed: seed, layout: .alone)
         let single = try alone.measure(seconds: 10)
-        let world = try ClusterWorld(seed: seed, hasNetwork: hasNetwork)
+        let world = try ClusterWorld(seed: seed, layout: layout ?? .loopback)
         let many = try world.measure(seconds: 10)
         var pauses: [ClusterPauses] = []
         let cycles = ClusterRun.cycles ?? 1

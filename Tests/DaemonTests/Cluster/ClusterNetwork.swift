@@ -66,9 +66,43 @@ final class ClusterNetwork {
         ["/usr/bin/nsenter", "--target", "\(holders[node].processIdentifier)", "--net"]
     }
 
-    /// Drops all packets from and to a node.
-    func cut(_ node: Int) throws { try Self.run(["ip", "link", "set", Self.link(node), "down"]) }
+    /// What is wrong with the network of a node.
+    enum Trouble {
+        /// All packets from and to it are dropped.
+        case cut
+        /// What it sends to others than its clients is dropped.
+        case mute
+        /// What is sent to it is dropped.
+        case deaf
+        /// Some of what is sent to it is dropped: a fifth of the packets, or what exceeds a small rate where the kernel has no netem.
+        case loss
+    }
 
-    /// Lets packets pass again.
-    func heal(_ node: Int) throws { try Self.run(["ip", "link", "set", Self.link(node), "up"]) }
+    /// Breaks the network of a node.
+    func begin(_ trouble: Trouble, _ node: Int) throws {
+        let link = Self.link(node)
+        switch trouble {
+        case .cut: try Self.run(["ip", "link", "set", link, "down"])
+        case .mute: try Self.run(launcher(node) + ["ip", "route", "replace", "blackhole", "default"])
+        case .deaf: try Self.run(["ip", "route", "add", "blackhole", "\(address(node))/32"])
+        case .loss:
+            let add = ["tc", "qdisc", "add", "dev", link, "root"]
+            do { try Self.run(add + ["netem", "loss", "20%"]) } catch {
+                try Self.run(add + ["tbf", "rate", "400kbit", "burst", "6000", "limit", "3000"])
+            }
+        }
+    }
+
+    /// Mends the network of a node.
+    func end(_ trouble: Trouble, _ node: Int) throws {
+        let link = Self.link(node)
+        switch trouble {
+        case .cut: try Self.run(["ip", "link", "set", link, "up"])
+        case .mute:
+            try Self.run(
+                launcher(node) + ["ip", "route", "replace", "default", "via", "10.77.\(node + 1).1"])
+        case .deaf: try Self.run(["ip", "route", "del", "blackhole", "\(address(node))/32"])
+        case .loss: try Self.run(["tc", "qdisc", "del", "dev", link, "root"])
+        }
+    }
 }

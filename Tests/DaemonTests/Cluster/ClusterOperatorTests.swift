@@ -104,6 +104,9 @@ struct ClusterOperatorTests {
         let members = try status(cluster, at: 0)["members"] as? [Row] ?? []
         #expect(members.last?["status"] as? String == "suspected")
         #expect(try metrics(cluster, at: 0)["ccs_cluster_losses_total"] >= 1)
+        try eventually("the dead node is an alarm") { try alarms(cluster, at: 0) == ["node_silent"] }
+        let health = try Tool.run("ccsctl", ["--socket", cluster.node(0).controlSocket, "health"])
+        #expect(health.code == 22 && health.output.contains("ccsctl cluster remove 3"), "\(health)")
         #expect(try cluster.node(0).ctl("cluster", "remove", "3")["name"] as? String == "node-3")
         #expect(try refusal(cluster, at: 0, "cluster", "remove", "3").contains("node 3 is removed"))
         try eventually("the other node has learned of the removal") {
@@ -157,9 +160,11 @@ struct ClusterOperatorTests {
     /// All servers of the log die: the nodes say so, are not ready, and are again when the servers are back.
     private func cutOff(_ cluster: RunningCluster) throws {
         for server in cluster.servers { server.kill() }
-        try eventually("the node is not ready") { try readiness(cluster, at: 0).hasPrefix("HTTP/1.1 503") }
-        #expect(try readiness(cluster, at: 0).contains("no connection to the log"))
-        #expect(try alarms(cluster, at: 0).first == "log_disconnected")
+        try eventually("the node is not ready, and names the reason") {
+            let answer = try readiness(cluster, at: 0)
+            return try answer.hasPrefix("HTTP/1.1 503") && answer.contains("no connection to the log")
+                && alarms(cluster, at: 0).first == "log_disconnected"
+        }
         let health = try Tool.run("ccsctl", ["--socket", cluster.node(0).controlSocket, "health"])
         #expect(health.code == 18 && health.output.contains("log_disconnected"), "\(health)")
         for server in cluster.servers { try server.start() }
@@ -227,10 +232,6 @@ struct ClusterOperatorTests {
         #expect(again.code == 1 && again.errors.contains("node 2 has this address"), "\(again)")
         let wrong = try Tool.run("ccsctl", words + ["nowhere"])
         #expect(wrong.code == 64 && wrong.errors.contains("invalid --node"), "\(wrong)")
-        let file = cluster.folder(1).appendingPathComponent("cluster.json")
-        let text = try String(contentsOf: file, encoding: .utf8)
-        try text.replacingOccurrences(of: "0.0.0.0:", with: "127.0.0.1:")
-            .write(to: file, atomically: true, encoding: .utf8)
         let node = try RunningDaemon(flags: ["--cluster-directory", cluster.folder(1).path])
         try eventually("both own a partition: \(node.words)") {
             let owners = try partitions(cluster, at: 0).compactMap { $0["owner"] as? Int }

@@ -15,6 +15,37 @@ enum ClusterFault: String, CaseIterable {
     case both
     /// A node whose network is cut for five seconds.
     case net
+    /// A node whose network is cut in one direction for six seconds.
+    case oneway
+    /// A node to which packets are lost for six seconds.
+    case loss
+    /// A machine with a node and a server of the log that is cut off for six seconds.
+    case isolate
+    /// A server of the log whose routes to the others are cut for six seconds, while clients reach it.
+    case routes
+    /// A server of the log that loses its disk, and whose place another one takes.
+    case replace
+    /// A node whose clock is an hour ahead for some seconds.
+    case clock
+
+    /// The layout of a cluster to which it can be done. `nil` if every one will do.
+    var layout: ClusterLayout? {
+        switch self {
+        case .ccsd, .stop, .nats, .both, .clock: nil
+        case .net, .oneway, .loss: .networks
+        case .isolate: .machines
+        case .routes, .replace: .relayed
+        }
+    }
+
+    /// Whether this machine can do it.
+    var isPossible: Bool {
+        switch self {
+        case .net, .oneway, .loss, .isolate: ClusterNetwork.isAvailable
+        case .clock: TestPaths.hasFakeTime
+        case .ccsd, .stop, .nats, .both, .routes, .replace: true
+        }
+    }
 }
 
 /// How long messages waited for their acknowledgements after a fault: the longest of all devices.
@@ -34,34 +65,64 @@ extension ClusterWorld {
         try run(until: "\(least) messages are acknowledged") { acknowledged >= before + least }
         try run(milliseconds: Int.random(in: 20...300, using: &random))
         let victim = try self.victim()
-        let server = cluster.servers[Int.random(in: 0..<3, using: &random)]
+        let at = Int.random(in: 0..<3, using: &random)
+        let server = cluster.servers[at]
         resetPauses()
         switch fault {
         case .ccsd: try cluster.end(victim)
-        case .stop: try cluster.node(victim).signal(SIGSTOP)
         case .nats: server.kill()
         case .both:
             server.kill()
             try cluster.end(victim)
-        case .net: try cluster.network?.cut(victim)
-        }
-        if fault == .stop {
+        case .stop:
+            try cluster.node(victim).signal(SIGSTOP)
             try run(milliseconds: 4_000)
             try cluster.node(victim).signal(SIGCONT)
-        }
-        if fault == .net {
-            try run(milliseconds: 5_000)
-            try cluster.network?.heal(victim)
+        case .net: try trouble(.cut, victim, milliseconds: 5_000)
+        case .oneway: try trouble(Bool.random(using: &random) ? .mute : .deaf, victim, milliseconds: 6_000)
+        case .loss: try trouble(.loss, victim, milliseconds: 6_000)
+        case .isolate: try trouble(.cut, at, milliseconds: 6_000)
+        case .routes:
+            cluster.logs?.relays?.cut(at)
+            try run(milliseconds: 6_000)
+            cluster.logs?.relays?.heal(at)
+        case .replace: try replace(at)
+        case .clock:
+            try cluster.end(victim)
+            try restart(victim, environment: ClockTests.clock("+1h"))
+            try run(milliseconds: 6_000)
+            try cluster.end(victim)
         }
         try runUntilAllAnswer()
         var pauses = ClusterPauses(
             fault: fault, downstream: longest(\.down), upstream: longest(\.up), whenBack: 0)
         resetPauses()
         if fault == .nats || fault == .both { try restart(server) }
-        if fault == .ccsd || fault == .both { try restart(victim) }
+        if fault == .ccsd || fault == .both || fault == .clock { try restart(victim) }
         try runUntilAllAnswer()
         pauses.whenBack = max(longest(\.down), longest(\.up))
         return pauses
+    }
+
+    /// Breaks the network of a node for a while.
+    private func trouble(
+        _ trouble: ClusterNetwork.Trouble, _ node: Int, milliseconds: Int
+    ) throws {
+        try cluster.network?.begin(trouble, node)
+        try run(milliseconds: milliseconds)
+        try cluster.network?.end(trouble, node)
+    }
+
+    /// Replaces a server of the log as in docs/cluster.md, while messages are exchanged.
+    func replace(_ at: Int) throws {
+        let old = cluster.servers[at].name
+        nonisolated(unsafe) let cluster = cluster
+        try inBackground("\(old) is replaced") {
+            _ = try cluster.logs?.replace(at)
+            try cluster.removeServer(old)
+        }
+        let new = cluster.servers[at]
+        try run(until: "\(new.name) has caught up", every: 200) { cluster.isHealthy(new) }
     }
 
     /// A random node that owns partitions.
@@ -87,8 +148,8 @@ extension ClusterWorld {
     }
 
     /// Starts a node while messages are exchanged, and waits until all partitions have an owner.
-    func restart(_ node: Int) throws {
-        let start = try cluster.starter(node)
+    func restart(_ node: Int, environment: [String: String] = [:]) throws {
+        let start = try cluster.starter(node, environment: environment)
         cluster.install(try inBackground("node \(node + 1) has started", start), as: node)
         try run(until: "every partition has an owner", every: 100) { cluster.isServed }
     }

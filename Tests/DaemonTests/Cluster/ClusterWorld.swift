@@ -45,10 +45,10 @@ final class ClusterWorld {
 
     /// Founds a cluster with two senders, three app servers of each, and six devices, spread over the nodes; or starts a daemon that is
     /// alone, with the same load.
-    init(seed: UInt64, isAlone: Bool = false, hasNetwork: Bool = false) throws {
+    init(seed: UInt64, layout: ClusterLayout = .loopback) throws {
         random = SeededRandom(seed: seed)
         reactor = try Reactor(index: 0)
-        cluster = try RunningCluster(flags: Self.flags, isAlone: isAlone, hasNetwork: hasNetwork)
+        cluster = try RunningCluster(flags: Self.flags, layout: layout)
         let senders = try (0..<2).map { at in
             let made = try cluster.addSender(at: at % cluster.count)
             return Sender(id: made.id, key: made.key)

@@ -37,16 +37,41 @@ extension RunningCluster {
         }
     }
 
+    /// Takes a server out of the log, as `nats server cluster peer-remove` does: another one gets its replicas.
+    func removeServer(_ name: String) throws {
+        // The servers may be electing their leader.
+        try eventually("\(name) is removed from the log") {
+            let answer = try? answer(
+                to: "$JS.API.SERVER.REMOVE", Array("{\"peer\":\"\(name)\"}".utf8),
+                login: ",\"user\":\"admin\",\"pass\":\"admin\"")
+            return answer?.contains("\"success\":true") == true
+                || answer?.contains("not a member") == true
+        }
+    }
+
     /// Sends a request to the first server of the log that runs. Throws unless it succeeds within five seconds.
     private func request(_ subject: String, _ body: String) throws {
-        guard let server = servers.first else { throw HarnessFailure("the cluster has no log") }
+        let answer = try answer(to: subject, Array(body.utf8))
+        guard answer.contains("\"success\":true") else { throw HarnessFailure("\(subject): \(answer)") }
+    }
+
+    /// Writes a record into the log of a partition, as any client of NATS can.
+    func append(_ record: [UInt8], to partition: Int) throws {
+        let answer = try answer(to: "ccs.\(partition)", record)
+        guard answer.contains("\"seq\":") else { throw HarnessFailure("a record was refused: \(answer)") }
+    }
+
+    private func answer(to subject: String, _ body: [UInt8], login: String = "") throws -> String {
+        guard let server = servers.first(where: { PlainHTTP.canConnect(port: $0.port) }) else {
+            throw HarnessFailure("the cluster has no log")
+        }
         let descriptor = try PlainHTTP.connected(port: server.port)
         defer { close(descriptor) }
         var patience = timeval(tv_sec: 5, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         let words =
-            "CONNECT {\"verbose\":false}\r\nSUB answers 1\r\nPUB \(subject) answers \(body.utf8.count)\r\n\(body)\r\n"
-        let bytes = Array(words.utf8)
+            "CONNECT {\"verbose\":false\(login)}\r\nSUB answers 1\r\nPUB \(subject) answers \(body.count)\r\n"
+        let bytes = Array(words.utf8) + body + Array("\r\n".utf8)
         guard send(descriptor, bytes, bytes.count, 0) == bytes.count else {
             throw HarnessFailure("cannot send the request")
         }
@@ -57,6 +82,6 @@ extension RunningCluster {
             guard count > 0 else { throw HarnessFailure("no answer to \(subject): \(answer)") }
             answer += String(decoding: chunk[..<count], as: UTF8.self)
         }
-        guard answer.contains("\"success\":true") else { throw HarnessFailure("\(subject): \(answer)") }
+        return answer
     }
 }

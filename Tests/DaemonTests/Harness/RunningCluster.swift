@@ -2,11 +2,25 @@ import BasicsSupport
 import Foundation
 import NATSServerSupport
 
+/// Where the parts of a cluster run, which decides what can be cut.
+enum ClusterLayout {
+    /// A daemon that belongs to no cluster and needs no log, for comparison.
+    case alone
+    /// All on loopback.
+    case loopback
+    /// On loopback, with relays between the servers of the log.
+    case relayed
+    /// Each node in a network of its own.
+    case networks
+    /// Each node with a server of the log in a network of its own.
+    case machines
+}
+
 /// Three nats-servers and three nodes of ccsd on loopback, each of which can be killed, stopped and started again.
 ///
 /// The folders of a cluster whose test fails are kept (`keepIfFailed`).
 final class RunningCluster {
-    private let logs: NATSCluster?
+    let logs: NATSCluster?
     /// The networks of the nodes, if they can be cut off.
     let network: ClusterNetwork?
     /// The folders that `ccsctl cluster found` has made.
@@ -21,14 +35,25 @@ final class RunningCluster {
     private let flags: [String]
     let partitions: Int
 
-    /// Founds a cluster, with the secret of an export if there is one, and starts its nodes. A daemon that is `alone` belongs to no cluster and needs no log, for comparison.
+    /// Founds a cluster, with the secret of an export if there is one, and starts its nodes.
     init(
-        nodes: Int = 3, partitions: Int = 6, flags: [String] = [], isAlone: Bool = false,
-        hasNetwork: Bool = false, export: URL? = nil
+        nodes: Int = 3, partitions: Int = 6, flags: [String] = [], layout: ClusterLayout = .loopback,
+        export: URL? = nil
     ) throws {
-        let count = isAlone ? 1 : nodes
-        network = hasNetwork ? try ClusterNetwork(nodes: count) : nil
-        logs = isAlone ? nil : try NATSCluster(address: hasNetwork ? ClusterNetwork.logAddress : "127.0.0.1")
+        var (count, isAlone) = (nodes, false)
+        switch layout {
+        case .alone: (count, isAlone, network, logs) = (1, true, nil, nil)
+        case .loopback: (network, logs) = (nil, try NATSCluster())
+        case .relayed: (network, logs) = (nil, try NATSCluster(.relayed))
+        case .networks:
+            network = try ClusterNetwork(nodes: count)
+            logs = try NATSCluster(.loopback(address: ClusterNetwork.logAddress))
+        case .machines:
+            let network = try ClusterNetwork(nodes: count)
+            self.network = network
+            logs = try NATSCluster(
+                .machines((0..<count).map { (network.address($0), network.launcher($0)) }))
+        }
         founded = try Scratch()
         self.flags = flags
         self.partitions = partitions
@@ -57,13 +82,6 @@ final class RunningCluster {
             + servers.flatMap { ["--log-server", "\($0.address):\($0.port)"] }
         let result = try Tool.run("ccsctl", words)
         guard result.code == 0 else { throw HarnessFailure("ccsctl cluster found: \(result)") }
-        // Tests listen on loopback or on networks of their own.
-        for node in addresses.indices {
-            let file = folder(node).appendingPathComponent("cluster.json")
-            let text = try String(contentsOf: file, encoding: .utf8)
-            try text.replacingOccurrences(of: "0.0.0.0:", with: "\(address(node)):")
-                .write(to: file, atomically: true, encoding: .utf8)
-        }
     }
 
     /// The address of a node.
@@ -107,13 +125,18 @@ final class RunningCluster {
     func start(_ node: Int) throws { install(try starter(node)(), as: node) }
 
     /// Returns what starts a node and can run on another thread; `install` follows.
-    func starter(_ node: Int) throws -> @Sendable () throws -> RunningDaemon {
+    func starter(
+        _ node: Int, environment: [String: String] = [:]
+    ) throws -> @Sendable () throws -> RunningDaemon {
         let (scratch, ports, launcher) = (scratches[node], ports[node], network?.launcher(node) ?? [])
         var options = logs == nil ? [] : ["--cluster-directory", folder(node).path]
         options += ["--admin-port", "\(ports["admin"] ?? 0)"]
         if network != nil { options += ["--listen-address", address(node), "--host-names", address(node)] }
         let flags = options + flags
-        return { try RunningDaemon(continuing: scratch, flags: flags, ports: ports, launcher: launcher) }
+        return {
+            try RunningDaemon(
+                continuing: scratch, flags: flags, ports: ports, environment: environment, launcher: launcher)
+        }
     }
 
     /// Takes a started process as a node.
@@ -158,12 +181,15 @@ final class RunningCluster {
         guard let daemon = daemons[node] else { return [] }
         var owned: Set<Int> = []
         for line in daemon.words.split(separator: "\n") where line.contains("event=cluster_partition_") {
-            let number = line.split(separator: " ").first { $0.hasPrefix("partition=") }?.dropFirst(10)
-            guard let partition = number.flatMap({ Int($0) }) else { continue }
+            guard let found = line.firstMatch(of: /partitions="?([0-9, -]+)"?/) else { continue }
+            let partitions = found.1.split(separator: ", ").flatMap { range -> [Int] in
+                let ends = range.split(separator: "-").compactMap { Int($0) }
+                return ends.isEmpty ? [] : Array(ends[0]...ends[ends.count - 1])
+            }
             if line.contains("event=cluster_partition_taken") {
-                owned.insert(partition)
+                owned.formUnion(partitions)
             } else {
-                owned.remove(partition)
+                owned.subtract(partitions)
             }
         }
         return owned

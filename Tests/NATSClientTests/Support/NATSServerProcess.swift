@@ -23,21 +23,25 @@ public final class NATSServerProcess {
     /// The port for `/healthz`.
     public private(set) var healthPort: UInt16 = 0
     private let configuration: String
+    private let launcher: [String]
     private var process: pid_t = 0
 
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    private static let program = root.appendingPathComponent(".venv/bin/nats-server")
+    /// The program.
+    public static let program = root.appendingPathComponent(".venv/bin/nats-server")
 
     /// Whether nats-server is installed (`Scripts/bootstrap --tests`).
     public static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: program.path) }
 
     /// Prepares a server, and starts it unless it `isIdle`. `more` is added to its configuration. With `port` 0 it takes a free one.
+    /// `launcher` is a command that runs the program with its arguments, in its place.
     public init(
         _ more: String = "", name: String = "single", address: String = "127.0.0.1", port: UInt16 = 0,
         hasJetStream: Bool = true,
-        isIdle: Bool = false
+        isIdle: Bool = false, launcher: [String] = []
     ) throws {
+        self.launcher = launcher
         self.address = address
         self.port = port
         self.name = name
@@ -69,10 +73,11 @@ public final class NATSServerProcess {
         let config = folder.appendingPathComponent("nats.conf")
         try "listen: \"\(address):\(port == 0 ? -1 : Int(port))\"\n\(configuration)\n"
             .write(to: config, atomically: true, encoding: .utf8)
-        process = try Self.spawn([
-            Self.program.path, "--config", config.path, "--ports_file_dir", folder.path, "--log",
-            folder.appendingPathComponent("nats.log").path,
-        ])
+        process = try Self.spawn(
+            launcher + [
+                Self.program.path, "--config", config.path, "--ports_file_dir", folder.path, "--log",
+                folder.appendingPathComponent("nats.log").path,
+            ])
         let ports = folder.appendingPathComponent("nats-server_\(process).ports")
         let end = Date().addingTimeInterval(60)
         while true {
