@@ -69,7 +69,7 @@ struct ClusterExampleTests {
             word != "--log-nkey-file" && (at == 0 || founding[at - 1] != "--log-nkey-file")
         }
         let refused = try Tool.run(ccsctl, stranger.map(\.element), seconds: Patience.seconds)
-        #expect(refused.code != 0 && refused.errors.contains("uthori"), "\(refused)")
+        #expect(refused.code != 0 && refused.errors.contains("refused the login"), "\(refused)")
         let founded = try Tool.run(ccsctl, founding, seconds: Patience.seconds)
         let logs = (1...3).map {
             (try? String(contentsOfFile: "\(folder.path)/nats-\($0).log", encoding: .utf8)) ?? ""
