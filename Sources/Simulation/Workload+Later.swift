@@ -44,7 +44,7 @@ extension Workload {
             device.apps.indices.filter { place in
                 let app = device.apps[place]
                 return app.name != nil
-                    && (isStranger || group.members.contains { app.known.contains($0) })
+                    && (isStranger || group.members.contains { app.known.contains($0.registration) })
             }.map { (device, $0) }
         }
         guard !places.isEmpty else { return }
@@ -55,7 +55,7 @@ extension Workload {
         draft.group = group.name
         // Its result may change the members that later messages find.
         client.groups[at].sends += 1
-        world.checkers.fanOuts.asked(draft, members: group.members, author: device, world)
+        world.checkers.fanOuts.asked(draft, members: group.members.map(\.registration), author: device, world)
         device.send(draft)
     }
 

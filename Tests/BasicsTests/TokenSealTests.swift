@@ -96,6 +96,78 @@ import Testing
         #expect(zip(a, b).filter { $0 != $1 }.count > 60)
     }
 
+    @Test(
+        "a token that was made before tokens began with IDs names its registration, and is still made where none is given"
+    )
+    func earlierToken() {
+        let token = Array(
+            ("cx9jT9eFvuY:APA91bCU3lQ0jkwckcmF8q26FeS1IfejJeyiC88R4ibNZgupmCWrA5gvIREII_hj6F79nuBxzpPT1wxE-ZMWq15"
+                + "5vm7pdTkek5rXyOQU5HEUJ9MsSWSoA-beWtIl-tSuT3oC-JuAALlA").utf8)
+        #expect(Self.seal.name(of: token.raw) == Self.name)
+        #expect(Self.seal.tokenName(of: token) == TokenName(Self.name))
+        #expect(Self.seal.token(for: Self.name) == token)
+    }
+
+    private static let ids = ["dGFzc3dvcmQ_aGVsbG8tdw", "cRrnxm4-_09", "fFFFFFFFFFFFFFFFFFFFFF"]
+
+    private static func name(_ id: String) throws -> TokenName {
+        let prefix: TokenPrefix = try #require(TokenPrefix(Array(id.utf8)))
+        return TokenName(Self.name, prefix: prefix)
+    }
+
+    private static let alphabet = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    @Test("a token begins with the ID that was given, and names the same registration", arguments: ids)
+    func prefixed(id: String) throws {
+        let name = try Self.name(id)
+        let token = Self.seal.token(for: name)
+        #expect(String(decoding: token, as: UTF8.self).hasPrefix(id + ":APA91b"))
+        #expect(token.count == (id.count == 22 ? TokenSeal.longestLength : TokenSeal.length))
+        #expect(token.filter { $0 == UInt8(ascii: ":") }.count == 1)
+        #expect(Self.seal.name(of: token.raw) == Self.name)
+        #expect(Self.seal.tokenName(of: token) == name)
+        #expect(Self.seal.token(for: name) == token, "it is always the same")
+    }
+
+    @Test("a token with an ID is refused with any other character, also in the ID", arguments: ids)
+    func alteredPrefix(id: String) throws {
+        let name = try Self.name(id)
+        let token = Self.seal.token(for: name)
+        for at in token.indices {
+            for digit in Self.alphabet + [0x3A, 0x00, 0xFF, 0x2B] where digit != token[at] {
+                var changed = token
+                changed[at] = digit
+                #expect(Self.seal.name(of: changed.raw) == nil, "position \(at)")
+            }
+        }
+        for length in 0..<token.count { #expect(Self.seal.name(of: Array(token[..<length]).raw) == nil) }
+        #expect(Self.seal.name(of: (token + [0x41]).raw) == nil)
+    }
+
+    @Test("the beginning of one token is refused before the rest of another")
+    func foreignPrefix() throws {
+        let tokens =
+            try Self.ids.map { Self.seal.token(for: try Self.name($0)) } + [Self.seal.token(for: Self.name)]
+        for head in tokens {
+            for tail in tokens where head != tail {
+                let mixed = head.prefix { $0 != 0x3A } + tail.drop { $0 != 0x3A }
+                #expect(Self.seal.name(of: Array(mixed).raw) == nil)
+            }
+        }
+    }
+
+    @Test("only an ID in the form of an installation ID or an instance ID begins a token")
+    func otherIDs() {
+        for id in [
+            "", "one", "-GFzc3dvcmQ_aGVsbG8tdw", "gGFzc3dvcmQ_aGVsbG8tdw", "dGFzc3dvcmQ_aGVsbG8t:w",
+            "dGFzc3dvcmQ_aGVsbG8td", "dGFzc3dvcmQ_aGVsbG8tdww", "dGFzc3dvcmQ/aGVsbG8tdw", "cRrnxm4-_0",
+            "cRrnxm4-_0=",
+        ] {
+            #expect(TokenPrefix(Array(id.utf8)) == nil, "\(id)")
+        }
+    }
+
     @Test("canary: the comparison of names distinguishes two registrations")
     func canary() {
         let other = RegistrationName(device: Self.name.device, number: RegistrationNumber(4))

@@ -40,7 +40,9 @@ import Testing
     private func names(_ bench: Harness) -> [UInt32: RegistrationName] {
         var names: [UInt32: RegistrationName] = [:]
         for command in bench.take(web) {
-            if case .reply(let requestID, .registered(let name)) = command { names[requestID] = name }
+            if case .reply(let requestID, .registered(let token)) = command {
+                names[requestID] = token.registration
+            }
         }
         return names
     }

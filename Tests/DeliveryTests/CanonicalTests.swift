@@ -21,7 +21,9 @@ import Testing
     private func register(_ bench: Harness, _ request: RegistrationRequest) -> UInt64? {
         bench.post(.register(request))
         bench.settle()
-        if case .reply(_, .registered(let name))? = bench.take(web).first { return name.number.number }
+        if case .reply(_, .registered(let token))? = bench.take(web).first {
+            return token.registration.number.number
+        }
         return nil
     }
 
@@ -36,7 +38,7 @@ import Testing
         bench.settle()
         let answer = bench.take(appServer).first
         if case .submission(_, .accepted(_, let canonical))? = answer {
-            return ("ack \(requestID)", canonical?.number.number)
+            return ("ack \(requestID)", canonical?.registration.number.number)
         }
         return (answer?.word ?? "", nil)
     }

@@ -23,7 +23,7 @@ import Testing
             names.append(name)
         }
         bench.store.groups = [
-            GroupRecord(name: group, label: bytes("team"), members: names, createdAt: 0)
+            GroupRecord(name: group, label: bytes("team"), members: tokens(names), createdAt: 0)
         ]
         return bench
     }
@@ -79,7 +79,7 @@ import Testing
         let bench = Self.bench(1)
         bench.store.registrations = bench.store.registrations.filter { $0.key == Harness.target }
         #expect(Self.send(bench, 2) == ["stored 2"])
-        #expect(bench.store.groups.first?.members == [Harness.target])
+        #expect(bench.store.groups.first?.members == [TokenName(Harness.target)])
     }
 
     @Test("A group message is refused as unavailable while the store cannot be read or written")

@@ -219,7 +219,7 @@ import Testing
         func imported(_ requestID: UInt32, _ number: UInt64, members: [UInt64], replaces: Bool) -> [String] {
             let group = GroupRecord(
                 name: GroupName(sender: Harness.sender, number: number), label: bytes("family"),
-                members: members.map { registration(device, $0).name }, createdAt: 4)
+                members: members.map { TokenName(registration(device, $0).name) }, createdAt: 4)
             return words(
                 bench,
                 .groupRequested(

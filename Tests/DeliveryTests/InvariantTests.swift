@@ -82,7 +82,7 @@ import Testing
         _ = bench.take(phone)
         let entry = try #require(bench.partitions[0].core.senders.table[Harness.sender])
         entry.sticky = [:]
-        bench.post(.upstreamResolved(Harness.upstream(3), from: Harness.target))
+        bench.post(.upstreamResolved(Harness.upstream(3), from: TokenName(Harness.target)))
         bench.post(.upstreamFinished(appServer, Harness.sender, first.sequence, .acknowledged))
         bench.settle()
         #expect(bench.take(appServer).words == ["close internal_error"])
@@ -181,7 +181,9 @@ import Testing
         let (bench, _) = try connected()
         let other = RegistrationName(device: DeviceID(77), number: RegistrationNumber(1))
         bench.post(.device(device, .submitted(Harness.submission(1, to: other))))
-        bench.post(.sender(Harness.otherSender, .upstreamResolved(Harness.upstream(2), from: Harness.target)))
+        bench.post(
+            .sender(
+                Harness.otherSender, .upstreamResolved(Harness.upstream(2), from: TokenName(Harness.target))))
         bench.settle()
         #expect(bench.take(appServer).words == ["nack 1 unavailable"])
         #expect(bench.take(phone).words == ["refused 2 unavailable"])

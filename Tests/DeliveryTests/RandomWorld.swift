@@ -124,7 +124,8 @@ final class RandomWorld {
             }
         case .device(.reportWhenWritable):
             for at in devices.indices where devices[at].link == link { devices[at].owesReady = true }
-        case .reply(_, .registered(let name)):
+        case .reply(_, .registered(let token)):
+            let name = token.registration
             for at in devices.indices where devices[at].device == name.device {
                 devices[at].registrations[1] = name
             }

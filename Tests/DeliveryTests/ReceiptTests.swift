@@ -68,7 +68,7 @@ import Testing
             .groupRequested(
                 GroupRequest(
                     requester: Requester(connection: web, requestID: 1), sender: Harness.sender,
-                    operation: .create(label: bytes("group"), members: [Harness.target]))))
+                    operation: .create(label: bytes("group"), members: tokens([Harness.target])))))
         bench.settle()
         let group = try #require(bench.store.groups.first).name
         let submission = Harness.submission(1, receipt: true, from: second)

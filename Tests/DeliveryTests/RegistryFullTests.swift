@@ -159,30 +159,35 @@ import Testing
         let bench = Harness.withDevice()
         let (one, two) = (Harness.target, RegistrationName(device: device, number: RegistrationNumber(2)))
         #expect(
-            words(bench, group(1, .create(label: bytes("g"), members: [one]))) == [
+            words(bench, group(1, .create(label: bytes("g"), members: tokens([one])))) == [
                 "group refused 1 registry_full"
             ])
         #expect(
-            words(bench, group(2, .create(label: bytes("g"), members: [one]), .unbounded)) == [
+            words(bench, group(2, .create(label: bytes("g"), members: tokens([one])), .unbounded)) == [
                 "group known 2 1"
             ])
         let number = try #require(bench.store.groups.first).name.number
         #expect(
-            words(bench, group(3, .add(number: number, label: nil, members: [two]))) == [
+            words(bench, group(3, .add(number: number, label: nil, members: tokens([two])))) == [
                 "group refused 3 registry_full"
             ])
         #expect(
-            words(bench, group(4, .add(number: number, label: nil, members: [one]))) == ["group known 4 1"],
+            words(bench, group(4, .add(number: number, label: nil, members: tokens([one])))) == [
+                "group known 4 1"
+            ],
             "it already is a member")
         #expect(words(bench, group(5, .find(label: bytes("g")))) == ["group known 5 1"])
         bench.post(
             .groupRequested(
                 GroupRequest(
                     requester: nil, sender: Harness.sender,
-                    operation: .reconcile(number: number, gone: [], replaced: [(old: one, new: two)]))))
+                    operation: .reconcile(
+                        number: number, gone: [], replaced: [(old: one, new: TokenName(two))]))))
         #expect(words(bench, group(6, .show(number: number))) == ["group known 6 2"])
         #expect(
-            words(bench, group(7, .remove(number: number, label: nil, members: [two]))) == ["group known 7 "])
+            words(bench, group(7, .remove(number: number, label: nil, members: tokens([two])))) == [
+                "group known 7 "
+            ])
     }
 
     @Test("A full registry refuses a new installation, and keeps one whose refresh token is presented")
@@ -261,8 +266,8 @@ import Testing
         let added: [(event: Event, needsNoAccount: Bool)] = [
             (checkIn(1), true), (.register(registration(2)), true), (topic(3), true),
             (address(4, .subscribe(news)), false),
-            (group(5, .create(label: [], members: member)), false),
-            (group(6, .add(number: 1, label: nil, members: member)), false),
+            (group(5, .create(label: [], members: tokens(member))), false),
+            (group(6, .add(number: 1, label: nil, members: tokens(member))), false),
             (installation(7, .subscribe(news)), true),
             (installation(8, .address(.subscribe(news))), false), (installation(9, offer(1)), true),
             (installation(10, apple("p_01")), true),
@@ -280,7 +285,7 @@ import Testing
         }
         let others: [Event] = [
             topic(1, isEnd: true), address(2, .describe), address(3, .unsubscribe(news)),
-            group(4, .remove(number: 1, label: nil, members: member)), group(5, .find(label: [])),
+            group(4, .remove(number: 1, label: nil, members: tokens(member))), group(5, .find(label: [])),
             group(6, .show(number: 1)), installation(7, .unsubscribe(news)),
             installation(8, .address(.describe)), installation(9, .refresh(digest(1))),
             installation(10, .end(digest(1))), installation(11, .remove),

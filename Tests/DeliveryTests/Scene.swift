@@ -3,6 +3,9 @@ import Delivery
 
 func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
+/// The tokens of registrations that begin with no ID.
+func tokens(_ names: [RegistrationName]) -> [TokenName] { names.map { TokenName($0) } }
+
 func connection(_ number: UInt32) -> ConnectionID {
     ConnectionID(reactor: 0, slot: number, generation: number)
 }
@@ -131,9 +134,9 @@ extension SessionCommand {
         case .appServer(.withdraw(let sequence)): "withdraw \(sequence.number)"
         case .submission(let requestID, .group(let answer)):
             "group \(requestID) \(answer.success)/\(answer.failed.count)"
-                + answer.failed.map { " \($0.member.number.number)=\($0.refusal.word)" }.joined()
+                + answer.failed.map { " \($0.member.registration.number.number)=\($0.refusal.word)" }.joined()
         case .reply(let requestID, .group(let group)):
-            "group known \(requestID) \(group.members.map { "\($0.number.number)" }.joined(separator: ","))"
+            "group known \(requestID) \(group.members.map { "\($0.registration.number.number)" }.joined(separator: ","))"
         case .reply(let requestID, .groupRefused(let refusal)):
             "group refused \(requestID) \(refusal.rawValue)"
         case .reply(let requestID, .token(let report)):
@@ -158,7 +161,8 @@ extension SessionCommand {
         case .reply(let requestID, .checkedIn(_, let fresh)): "checked in \(requestID) \(fresh != nil)"
         case .reply(let requestID, .checkInRefused): "check-in refused \(requestID)"
         case .connection(.refundQuota): "refund quota"
-        case .reply(let requestID, .registered(let name)): "registered \(requestID) \(name.number.number)"
+        case .reply(let requestID, .registered(let token)):
+            "registered \(requestID) \(token.registration.number.number)"
         case .reply(let requestID, .unregistered): "unregistered \(requestID)"
         case .reply(let requestID, .registrationRefused(let refusal)): "\(refusal.rawValue) \(requestID)"
         case .reply(let requestID, .installation(let record, let registrations)):

@@ -170,7 +170,7 @@ import Testing
         let upstream = UpstreamSubmission(
             requester: requester(6), device: DeviceID(5), sender: SenderID(9), isFCMDomain: false,
             category: [], messageID: [], persistentID: [], lifetimeSeconds: 0, body: [])
-        let event = Event.sender(SenderID(9), .upstreamResolved(upstream, from: name))
+        let event = Event.sender(SenderID(9), .upstreamResolved(upstream, from: TokenName(name)))
         let counted = Event.device(name.device, .upstreamAnswered(name.number, requester(6)))
         var table = ForwardTable(node: 1)
         _ = table.open(event, to: 2, now: noon)

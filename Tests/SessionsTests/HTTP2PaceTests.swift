@@ -36,7 +36,7 @@ import Wire
         scene.send(HTTP2Scene.registration(3))
         scene.pass(seconds: Limits.HTTP.bodyGraceSeconds + 1)
         #expect(scene.peer.answers[1]?.status == "408" && scene.peer.answers[1]?.reset == 0)
-        scene.step { $0.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1)))) }
+        scene.step { $0.perform(.reply(requestID: 1, .registered(TokenName(HTTPSessionTests.name(1))))) }
         #expect(scene.peer.answers[3]?.status == "200" && scene.harness.close == nil)
     }
 
@@ -134,7 +134,9 @@ import Wire
             scene.send(Frames.reset(stream))
             if areAnswered {
                 let requestID = UInt32(count) + 1
-                scene.step { $0.perform(.reply(requestID: requestID, .registered(HTTPSessionTests.name(1)))) }
+                scene.step {
+                    $0.perform(.reply(requestID: requestID, .registered(TokenName(HTTPSessionTests.name(1)))))
+                }
             }
             count += 1
         }

@@ -66,7 +66,7 @@ final class HTTP2Scene {
             for start in Swift.stride(from: 0, to: stream.count, by: step) {
                 scene.send(Array(stream[start..<min(start + step, stream.count)]))
             }
-            scene.step { $0.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1)))) }
+            scene.step { $0.perform(.reply(requestID: 1, .registered(TokenName(HTTPSessionTests.name(1))))) }
             #expect(scene.peer.answers[1]?.body == HTTP2Scene.token(1), "step \(step)")
         }
     }
@@ -99,7 +99,9 @@ final class HTTP2Scene {
         for requestID in (1...count).reversed() {
             scene.step {
                 $0.perform(
-                    .reply(requestID: requestID, .registered(HTTPSessionTests.name(UInt64(requestID)))))
+                    .reply(
+                        requestID: requestID, .registered(TokenName(HTTPSessionTests.name(UInt64(requestID))))
+                    ))
             }
         }
         #expect(scene.peer.order == (0..<count).reversed().map { $0 * 2 + 1 })
@@ -142,7 +144,7 @@ final class HTTP2Scene {
         let last = UInt32(Limits.HTTP2.streams + 100) * 2 + 1
         other.send(HTTP2Scene.registration(last))
         #expect(other.harness.events.count == Limits.HTTP2.streams)
-        other.step { $0.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1)))) }
+        other.step { $0.perform(.reply(requestID: 1, .registered(TokenName(HTTPSessionTests.name(1))))) }
         #expect(other.harness.events.count == Limits.HTTP2.streams + 1 && other.peer.answers[last] == nil)
     }
 
@@ -155,7 +157,7 @@ final class HTTP2Scene {
         let scene = HTTP2Scene()
         scene.send(HTTP2Scene.registration(1) + goodbye)
         #expect(scene.harness.close == nil)
-        scene.step { $0.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1)))) }
+        scene.step { $0.perform(.reply(requestID: 1, .registered(TokenName(HTTPSessionTests.name(1))))) }
         #expect(scene.peer.answers[1]?.body == HTTP2Scene.token(1))
         #expect(scene.harness.close == .responseComplete)
     }
@@ -168,9 +170,9 @@ final class HTTP2Scene {
         #expect(scene.peer.goAway?.last == 3 && scene.peer.goAway?.code == 0 && scene.harness.close == nil)
         scene.send(Frames.data(3, HTTP2Scene.form, ends: true) + HTTP2Scene.registration(5))
         #expect(scene.harness.events.count == 2)
-        scene.step { $0.perform(.reply(requestID: 2, .registered(HTTPSessionTests.name(2)))) }
+        scene.step { $0.perform(.reply(requestID: 2, .registered(TokenName(HTTPSessionTests.name(2))))) }
         #expect(scene.harness.close == nil)
-        scene.step { $0.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1)))) }
+        scene.step { $0.perform(.reply(requestID: 1, .registered(TokenName(HTTPSessionTests.name(1))))) }
         #expect(scene.peer.order == [3, 1] && scene.harness.close == .connectionDraining)
     }
 
@@ -187,7 +189,7 @@ final class HTTP2Scene {
         scene.send(HTTP2Scene.registration(1))
         scene.step { $0.congested(true) }
         #expect(!scene.harness.isReading)
-        scene.step { $0.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1)))) }
+        scene.step { $0.perform(.reply(requestID: 1, .registered(TokenName(HTTPSessionTests.name(1))))) }
         #expect(scene.peer.answers[1] == nil)
         scene.step { $0.congested(false) }
         #expect(scene.harness.isReading && scene.peer.answers[1]?.isWhole == true)

@@ -132,10 +132,10 @@ import Wire
         let harness = HTTPHarness()
         harness.send(HTTPSessionTests.registration + HTTPSessionTests.registration + "GET /")
         harness.perform(.connection(.drain))
-        harness.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1))))
+        harness.perform(.reply(requestID: 1, .registered(TokenName(HTTPSessionTests.name(1)))))
         let first = (harness.takeSent(), harness.close)
         #expect(first.0 == HTTPSessionTests.token(1) && first.1 == nil)
-        harness.perform(.reply(requestID: 2, .registered(HTTPSessionTests.name(2))))
+        harness.perform(.reply(requestID: 2, .registered(TokenName(HTTPSessionTests.name(2)))))
         let second = (harness.takeSent(), harness.close)
         #expect(second.0.contains("\r\nConnection: close\r\n") && second.1 == .connectionDraining)
     }
@@ -165,7 +165,7 @@ import Wire
         busy.perform(.connection(.endWhenIdle(from: busy.now.monotonic, .systemShutdown)))
         let waiting = busy.close
         #expect(waiting == nil)
-        busy.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1))))
+        busy.perform(.reply(requestID: 1, .registered(TokenName(HTTPSessionTests.name(1)))))
         let last = (busy.takeSent(), busy.close)
         #expect(last.0.contains("\r\nConnection: close\r\n") && last.1 == .systemShutdown)
     }

@@ -80,7 +80,7 @@ import Wire
         harness.send(HTTPSessionTests.registration)
         harness.pass(seconds: 10)
         harness.send(HTTPSessionTests.registration)
-        harness.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1))))
+        harness.perform(.reply(requestID: 1, .registered(TokenName(HTTPSessionTests.name(1)))))
         _ = harness.takeSent()
         harness.pass(seconds: Limits.HTTP.answerDeadlineSeconds - 1)
         let early = (harness.close, harness.takeSent())

@@ -48,7 +48,8 @@ import Wire
 
     private static func record(_ members: UInt64...) -> GroupRecord {
         GroupRecord(
-            name: group, label: Array("appUser-Chris".utf8), members: members.map(name), createdAt: 0)
+            name: group, label: Array("appUser-Chris".utf8), members: members.map { TokenName(name($0)) },
+            createdAt: 0)
     }
 
     @Test("A group is created from the valid tokens, and a replaced one counts as its successor")
@@ -64,7 +65,9 @@ import Wire
             looked.allSatisfy { $0.content.isDryRun && $0.content.body.isEmpty },
             "no message may be sent")
         harness.perform(
-            .submission(requestID: looked[0].requester.requestID, .accepted(id: nil, canonical: Self.name(9)))
+            .submission(
+                requestID: looked[0].requester.requestID,
+                .accepted(id: nil, canonical: TokenName(Self.name(9))))
         )
         harness.perform(.submission(requestID: looked[1].requester.requestID, .refused(.notRegistered)))
         #expect(Self.requests(harness).isEmpty, "not before all results are known")
@@ -75,7 +78,7 @@ import Wire
             return
         }
         #expect(label == Array("appUser-Chris".utf8))
-        #expect(members == [Self.name(9), Self.name(3)])
+        #expect(members == [TokenName(Self.name(9)), TokenName(Self.name(3))])
         #expect(request.sender == HTTPHarness.sender)
         #expect(harness.takeSent().isEmpty)
         harness.perform(
@@ -95,7 +98,7 @@ import Wire
             Issue.record("expected a removal")
             return
         }
-        #expect(members == [Self.name(1)] && Self.submissions(harness).isEmpty)
+        #expect(members == [TokenName(Self.name(1))] && Self.submissions(harness).isEmpty)
         harness.perform(.reply(requestID: 1, .group(Self.record())))
         #expect(Self.answer(harness).body == "{\"notification_key\":\"\(Self.key)\"}")
         harness.send(
@@ -106,7 +109,8 @@ import Wire
             .submission(
                 requestID: try #require(Self.submissions(harness).first).requester.requestID,
                 .accepted(id: nil, canonical: nil)))
-        guard case .add(77, let label?, [Self.name(1)])? = Self.requests(harness).last?.operation else {
+        guard case .add(77, let label?, [TokenName(Self.name(1))])? = Self.requests(harness).last?.operation
+        else {
             Issue.record("expected an addition")
             return
         }
@@ -243,7 +247,9 @@ import Wire
                 .group(
                     GroupAnswer(
                         success: success,
-                        failed: failed.map { (member: Self.name($0), refusal: Refusal.notRegistered) }))))
+                        failed: failed.map {
+                            (member: TokenName(Self.name($0)), refusal: Refusal.notRegistered)
+                        }))))
         let answer = Self.answer(harness)
         #expect(answer.status == status)
         #expect(
@@ -263,7 +269,7 @@ import Wire
     func noneReached(refusals: [Refusal], status: String, body: String) {
         let answer = GroupAnswer(
             success: 0,
-            failed: refusals.enumerated().map { (member: Self.name(UInt64($0) + 1), refusal: $1) })
+            failed: refusals.enumerated().map { (member: TokenName(Self.name(UInt64($0) + 1)), refusal: $1) })
         let harness = HTTPHarness()
         harness.send(Self.send())
         harness.perform(.submission(requestID: 1, .group(answer)))

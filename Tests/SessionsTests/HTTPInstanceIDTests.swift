@@ -81,7 +81,7 @@ import WireSupport
         }
         #expect(Set(devices.map(\.number)).count == 100)
         #expect(devices.allSatisfy { $0.number >= 1 << 59 && $0.number < 1 << 63 })
-        harness.perform(.reply(requestID: asked[99].requester.requestID, .registered(Self.name)))
+        harness.perform(.reply(requestID: asked[99].requester.requestID, .registered(TokenName(Self.name))))
         #expect(harness.takeSent().isEmpty, "not before all results are known")
         harness.pass(seconds: Limits.HTTP.answerDeadlineSeconds + 1)
         let body = HTTPTokenTests.answer(harness).body

@@ -62,8 +62,9 @@ import Wire
                 requestID: sent[1].requester.requestID,
                 .accepted(
                     id: Self.id,
-                    canonical: RegistrationName(
-                        device: DeviceID(600_000_000_000_000_001), number: RegistrationNumber(9)))))
+                    canonical: TokenName(
+                        RegistrationName(
+                            device: DeviceID(600_000_000_000_000_001), number: RegistrationNumber(9))))))
         #expect(harness.takeSent().isEmpty)
         harness.perform(
             .submission(requestID: sent[0].requester.requestID, .accepted(id: Self.id, canonical: nil)))
@@ -250,8 +251,9 @@ import Wire
                 requestID: try #require(Self.submissions(harness).last).requester.requestID,
                 .accepted(
                     id: Self.id,
-                    canonical: RegistrationName(
-                        device: DeviceID(600_000_000_000_000_001), number: RegistrationNumber(2)))))
+                    canonical: TokenName(
+                        RegistrationName(
+                            device: DeviceID(600_000_000_000_000_001), number: RegistrationNumber(2))))))
         #expect(Self.answer(harness).body == "id=\(Self.id.text)\nregistration_id=\(Self.token(2))")
     }
 

@@ -166,11 +166,14 @@ import Wire
             as: UTF8.self
         )
         let outcomes: [(GroupAnswer, String)] = [
-            (GroupAnswer(success: 1, failed: [(Self.target, .notRegistered)]), "200"),
-            (GroupAnswer(success: 0, failed: [(Self.target, .notRegistered)]), "404"),
+            (GroupAnswer(success: 1, failed: [(TokenName(Self.target), .notRegistered)]), "200"),
+            (GroupAnswer(success: 0, failed: [(TokenName(Self.target), .notRegistered)]), "404"),
             (
                 GroupAnswer(
-                    success: 0, failed: [(Self.target, .notRegistered), (Self.target, .unavailable)]), "503"
+                    success: 0,
+                    failed: [
+                        (TokenName(Self.target), .notRegistered), (TokenName(Self.target), .unavailable),
+                    ]), "503"
             ),
         ]
         for (outcome, status) in outcomes {

@@ -39,11 +39,21 @@ import Wire
     func token() throws {
         let harness = HTTPHarness()
         harness.send(HTTPHarness.register("app=a.b&device=600000000000000001&sender=123"))
-        harness.perform(.reply(requestID: 1, .registered(Self.name)))
+        harness.perform(.reply(requestID: 1, .registered(TokenName(Self.name))))
         let token = String(decoding: HTTPHarness.seal.token(for: Self.name), as: UTF8.self)
         let text = harness.takeSent()
         #expect(text == HTTPHarness.text("token=\(token)"))
         #expect(!token.contains(where: { "=+%&\n".contains($0) }))
+    }
+
+    @Test("The token begins with the ID that the app named")
+    func prefixedToken() throws {
+        let id = "dGFzc3dvcmQ_aGVsbG8tdw"
+        let harness = HTTPHarness()
+        harness.send(HTTPHarness.register("app=a.b&device=600000000000000001&sender=123&X-appid=\(id)"))
+        let name = TokenName(Self.name, prefix: TokenPrefix(Array(id.utf8)))
+        harness.perform(.reply(requestID: 1, .registered(name)))
+        #expect(harness.takeSent().contains("\r\n\r\ntoken=\(id):APA91b"))
     }
 
     @Test(

@@ -118,7 +118,7 @@ import Wire
         let imported = HTTPHarness()
         imported.send(imports)
         imported.perform(.reply(requestID: requestIDs[0], .registrationRefused(.registryFull)))
-        imported.perform(.reply(requestID: requestIDs[1], .registered(Self.name)))
+        imported.perform(.reply(requestID: requestIDs[1], .registered(TokenName(Self.name))))
         let body = HTTPTokenTests.answer(imported).body
         #expect(body.contains("{\"apns_token\":\"0a1b\",\"status\":\"Internal Server Error\"}"))
         let refused = HTTPHarness()

@@ -22,10 +22,10 @@ import Wire
     func order() {
         let harness = HTTPHarness()
         harness.send(Self.registration + Self.get("/none") + Self.registration)
-        harness.perform(.reply(requestID: 3, .registered(Self.name(3))))
+        harness.perform(.reply(requestID: 3, .registered(TokenName(Self.name(3)))))
         let early = harness.takeSent()
         #expect(early.isEmpty)
-        harness.perform(.reply(requestID: 1, .registered(Self.name(1))))
+        harness.perform(.reply(requestID: 1, .registered(TokenName(Self.name(1)))))
         let all = harness.takeSent()
         #expect(
             all == Self.token(1) + HTTPHarness.text("There is nothing at this path.\n", "404 Not Found")
@@ -37,16 +37,16 @@ import Wire
     @Test("A reply with an unknown request ID changes nothing (canary for the order)")
     func strayAnswers() {
         let harness = HTTPHarness()
-        harness.perform(.reply(requestID: 1, .registered(Self.name(1))))
+        harness.perform(.reply(requestID: 1, .registered(TokenName(Self.name(1)))))
         harness.perform(.reply(requestID: 0, .unregistered))
         harness.send(Self.registration)
         harness.perform(.reply(requestID: 1, .unregistered))
         harness.perform(.reply(requestID: 1, .checkedIn(DeviceID(5), freshToken: 6)))
-        harness.perform(.reply(requestID: 2, .registered(Self.name(2))))
+        harness.perform(.reply(requestID: 2, .registered(TokenName(Self.name(2)))))
         let nothing = harness.takeSent()
         #expect(nothing.isEmpty)
-        harness.perform(.reply(requestID: 1, .registered(Self.name(1))))
-        harness.perform(.reply(requestID: 1, .registered(Self.name(9))))
+        harness.perform(.reply(requestID: 1, .registered(TokenName(Self.name(1)))))
+        harness.perform(.reply(requestID: 1, .registered(TokenName(Self.name(9)))))
         let one = harness.takeSent()
         #expect(one == Self.token(1))
     }
@@ -59,7 +59,7 @@ import Wire
             for start in Swift.stride(from: 0, to: stream.count, by: step) {
                 harness.send(Array(stream[start..<min(start + step, stream.count)]))
             }
-            harness.perform(.reply(requestID: 1, .registered(Self.name(1))))
+            harness.perform(.reply(requestID: 1, .registered(TokenName(Self.name(1)))))
             let all = harness.takeSent()
             let missing = "There is nothing at this path.\n"
             let head = HTTPHarness.text(missing, "404 Not Found").dropLast(missing.utf8.count)
@@ -93,7 +93,7 @@ import Wire
         harness.send(Self.registration + "GET / HTTP/1.1\r\n\r\n")
         let early = (harness.takeSent(), harness.close)
         #expect(early.0.isEmpty && early.1 == nil)
-        harness.perform(.reply(requestID: 1, .registered(Self.name(1))))
+        harness.perform(.reply(requestID: 1, .registered(TokenName(Self.name(1)))))
         let all = harness.takeSent()
         #expect(
             all == Self.token(1)
@@ -118,7 +118,7 @@ import Wire
         let request = HTTPHarness.register(
             "app=a&device=600000000000000001&sender=1", headers: "Connection: close\r\n")
         harness.send(request + Self.get("/none"))
-        harness.perform(.reply(requestID: 1, .registered(Self.name(1))))
+        harness.perform(.reply(requestID: 1, .registered(TokenName(Self.name(1)))))
         let end = (harness.takeSent(), harness.close)
         #expect(end.0.hasPrefix("HTTP/1.1 200 OK\r\n") && end.0.contains("\r\nConnection: close\r\n"))
         #expect(!end.0.contains("404"))
@@ -134,11 +134,11 @@ import Wire
         harness.send(Self.registration + waiting)
         let early = harness.takeSent()
         #expect(early.isEmpty)
-        harness.perform(.reply(requestID: 1, .registered(Self.name(1))))
+        harness.perform(.reply(requestID: 1, .registered(TokenName(Self.name(1)))))
         let middle = harness.takeSent()
         #expect(middle == Self.token(1) + "HTTP/1.1 100 Continue\r\n\r\n")
         harness.send(form)
-        harness.perform(.reply(requestID: 2, .registered(Self.name(2))))
+        harness.perform(.reply(requestID: 2, .registered(TokenName(Self.name(2)))))
         let last = harness.takeSent()
         #expect(last == Self.token(2))
     }
@@ -149,12 +149,13 @@ import Wire
         harness.send(String(repeating: Self.registration, count: Limits.HTTP.pipelinedRequests + 3))
         let full = (harness.events.count, harness.isReading)
         #expect(full == (Limits.HTTP.pipelinedRequests, false))
-        harness.perform(.reply(requestID: 1, .registered(Self.name(1))))
-        harness.perform(.reply(requestID: 2, .registered(Self.name(2))))
+        harness.perform(.reply(requestID: 1, .registered(TokenName(Self.name(1)))))
+        harness.perform(.reply(requestID: 2, .registered(TokenName(Self.name(2)))))
         let more = (harness.events.count, harness.isReading)
         #expect(more == (Limits.HTTP.pipelinedRequests + 2, false))
         for requestID in 3...UInt32(Limits.HTTP.pipelinedRequests + 3) {
-            harness.perform(.reply(requestID: requestID, .registered(Self.name(UInt64(requestID)))))
+            harness.perform(
+                .reply(requestID: requestID, .registered(TokenName(Self.name(UInt64(requestID))))))
         }
         let all = (harness.isReading, harness.records)
         #expect(all == (true, Limits.HTTP.pipelinedRequests + 3))

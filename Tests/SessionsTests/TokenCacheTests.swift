@@ -17,7 +17,9 @@ import Testing
             let device =
                 UInt64.random(in: 0...3, using: &random) + kept * UInt64.random(in: 0...3, using: &random)
             let number = kept * UInt64.random(in: 0...2, using: &random)
-            let name = RegistrationName(device: DeviceID(device), number: RegistrationNumber(number))
+            let name = TokenName(
+                RegistrationName(device: DeviceID(device), number: RegistrationNumber(number)),
+                prefix: Bool.random(using: &random) ? TokenPrefix(Array("dzxZqRrnxm4".utf8)) : nil)
             #expect(memory.token(for: name, seal) == seal.token(for: name))
         }
     }
@@ -26,11 +28,12 @@ import Testing
     func remembered() {
         var memory = TokenCache()
         let other = TokenSeal(secret: [UInt8](repeating: 8, count: 32))
-        let name = RegistrationName(device: DeviceID(5), number: RegistrationNumber(6))
+        let name = TokenName(RegistrationName(device: DeviceID(5), number: RegistrationNumber(6)))
         let token = memory.token(for: name, seal)
         #expect(memory.token(for: name, other) == token, "canary: it comes from the cache")
-        let neighbour = RegistrationName(
-            device: DeviceID(5 + UInt64(Limits.AppServer.cachedTokens)), number: RegistrationNumber(6))
+        let neighbour = TokenName(
+            RegistrationName(
+                device: DeviceID(5 + UInt64(Limits.AppServer.cachedTokens)), number: RegistrationNumber(6)))
         #expect(memory.token(for: neighbour, other) == other.token(for: neighbour))
         #expect(memory.token(for: name, other) == other.token(for: name), "its slot was reused")
     }

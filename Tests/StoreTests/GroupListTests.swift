@@ -18,7 +18,7 @@ import Testing
                     GroupRecord(
                         name: name, label: Array("g\(name.sender.number)-\(name.number)".utf8),
                         members: [
-                            RegistrationName(device: DeviceID(5), number: RegistrationNumber(1))
+                            TokenName(RegistrationName(device: DeviceID(5), number: RegistrationNumber(1)))
                         ], createdAt: 7)))
         }
         #expect(try store.groups(after: nil, limit: 9).map(\.name) == names)

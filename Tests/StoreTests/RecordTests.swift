@@ -183,6 +183,75 @@ import Testing
         #expect(Array(record.copied().dropLast(4)) == old)
     }
 
+    /// The ID that the token of a registration begins with.
+    private static let prefix = TokenPrefix(Array("dGFzc3dvcmQ_aGVsbG8tdw".utf8))
+
+    @Test("A registration, an upstream message and a group keep what their tokens begin with")
+    func tokenPrefixes() throws {
+        let prefix = try #require(Self.prefix)
+        var registration = Samples.registration(5, 1)
+        registration.instance = prefix.bytes
+        var upstream = Samples.upstream(8, 9)
+        var group = Samples.group(42, 3, members: 2)
+        for hasPrefix in [false, true] {
+            registration.isTokenPrefixed = hasPrefix
+            upstream.tokenPrefix = hasPrefix ? prefix : nil
+            group.members[1].prefix = hasPrefix ? prefix : nil
+            var buffer = ByteBuffer()
+            RegistryRecord.write(registration, to: &buffer)
+            #expect((buffer.copied().first == 9) == hasPrefix)
+            let read = try RegistryRecord.registration(buffer.bytes, registration.name)
+            #expect(read == registration && read.tokenName.prefix == (hasPrefix ? prefix : nil))
+            UpstreamRecord.write(upstream, to: &buffer)
+            #expect(
+                try UpstreamRecord.upstream(
+                    buffer.bytes, sender: upstream.sender, sequence: upstream.sequence) == upstream)
+            GroupCodec.write(group, to: &buffer)
+            #expect(buffer.copied().first == (hasPrefix ? 2 : 1))
+            #expect(try GroupCodec.group(buffer.bytes, group.name) == group)
+            var feedback = APNsFeedback(
+                sender: SenderID(42), seenAt: 7, registration: registration.name, bundle: [0x61],
+                apnsToken: Array("p_a1".utf8), verdict: APNsVerdict(status: 410, reason: "Unregistered"))
+            feedback.tokenPrefix = hasPrefix ? prefix : nil
+            APNsRecord.write(feedback, to: &buffer)
+            #expect(
+                try APNsRecord.feedback(
+                    buffer.bytes, sender: feedback.sender, seenAt: 7, registration.name) == feedback)
+        }
+    }
+
+    @Test("A record is rejected whose token begins with something that is no ID")
+    func badPrefixes() throws {
+        let id = try #require(Self.prefix).bytes
+        let bad = [UInt8(ascii: "-")] + id.dropFirst()
+        func swapped(_ record: borrowing ByteBuffer, _ place: RecordIdentity) -> ByteBuffer {
+            let bytes = Array(record.copied().dropLast(4))
+            let at = bytes.indices.first { bytes[$0...].starts(with: id) } ?? 0
+            var writer = RecordWriter(ByteBuffer(), version: bytes[0], place: place)
+            for (index, byte) in bytes.enumerated().dropFirst() { writer.byte(index == at ? bad[0] : byte) }
+            return writer.finish()
+        }
+        var registration = Samples.registration(5, 1)
+        registration.instance = id
+        registration.isTokenPrefixed = true
+        var buffer = ByteBuffer()
+        RegistryRecord.write(registration, to: &buffer)
+        let first = swapped(buffer, RecordIdentity(.registration, 5, 1))
+        #expect(throws: RecordFault.value) { try RegistryRecord.registration(first.bytes, registration.name) }
+        var upstream = Samples.upstream(8, 9)
+        upstream.tokenPrefix = Self.prefix
+        UpstreamRecord.write(upstream, to: &buffer)
+        let second = swapped(buffer, RecordIdentity(.upstream, 8, 9))
+        #expect(throws: RecordFault.value) {
+            try UpstreamRecord.upstream(second.bytes, sender: upstream.sender, sequence: upstream.sequence)
+        }
+        var group = Samples.group(42, 3)
+        group.members[0].prefix = Self.prefix
+        GroupCodec.write(group, to: &buffer)
+        let third = swapped(buffer, RecordIdentity(.group, 42, 3))
+        #expect(throws: RecordFault.value) { try GroupCodec.group(third.bytes, group.name) }
+    }
+
     @Test("A registration is read with its scope, or as one from before scopes were recorded")
     func olderScopes() throws {
         for (text, scope) in [([], .unrecorded), ([0x61], .only([0x61]))] as [([UInt8], RegistrationScope)] {

@@ -94,7 +94,7 @@ enum Samples {
         GroupRecord(
             name: GroupName(sender: SenderID(sender), number: number), label: Array("group \(number)".utf8),
             members: (1...members).map {
-                RegistrationName(device: DeviceID($0), number: RegistrationNumber($0))
+                TokenName(RegistrationName(device: DeviceID($0), number: RegistrationNumber($0)))
             }, createdAt: now)
     }
 

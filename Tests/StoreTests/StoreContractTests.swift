@@ -333,7 +333,7 @@ import Testing
             GroupRecord(
                 name: GroupName(sender: SenderID(sender), number: number), label: Array(label.utf8),
                 members: (1...members).map {
-                    RegistrationName(device: DeviceID($0), number: RegistrationNumber($0))
+                    TokenName(RegistrationName(device: DeviceID($0), number: RegistrationNumber($0)))
                 }, createdAt: Samples.now)
         }
         func found(_ name: GroupName) throws -> GroupRecord? {

@@ -23,7 +23,7 @@ import Testing
     private func group(_ number: UInt64, _ label: String) -> GroupRecord {
         GroupRecord(
             name: GroupName(sender: Self.sender, number: number), label: Array(label.utf8),
-            members: [RegistrationName(device: DeviceID(1), number: RegistrationNumber(2))],
+            members: [TokenName(RegistrationName(device: DeviceID(1), number: RegistrationNumber(2)))],
             createdAt: Samples.now)
     }
 

@@ -93,7 +93,7 @@ import Testing
     private static let group = GroupRecord(
         name: GroupName(sender: SenderID(42), number: 3), label: [0x61],
         members: (1...3 as ClosedRange<UInt64>).map {
-            RegistrationName(device: DeviceID($0), number: RegistrationNumber($0 + 500))
+            TokenName(RegistrationName(device: DeviceID($0), number: RegistrationNumber($0 + 500)))
         }, createdAt: Samples.now)
 
     private static let job = TopicJob(
@@ -338,7 +338,7 @@ import Testing
         func read(_ count: Int) throws -> GroupRecord {
             var group = Self.group
             group.members = (0..<UInt64(count)).map {
-                RegistrationName(device: DeviceID($0), number: RegistrationNumber(1_000 - $0))
+                TokenName(RegistrationName(device: DeviceID($0), number: RegistrationNumber(1_000 - $0)))
             }
             let bytes = Self.written { GroupCodec.write(group, to: &$0) }
             let found = try GroupCodec.group(bytes.raw, group.name)

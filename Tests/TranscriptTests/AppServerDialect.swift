@@ -166,7 +166,9 @@ struct AppServerDialect: TranscriptDialect {
         case "ack":
             return .submission(
                 requestID: fields.requestID,
-                .accepted(id: nil, canonical: fields["canonical"].flatMap { UInt64($0) }.map(Self.name)))
+                .accepted(
+                    id: nil,
+                    canonical: fields["canonical"].flatMap { UInt64($0) }.map { TokenName(Self.name($0)) }))
         case "group":
             let failed = fields.words.dropFirst().compactMap { word -> (RegistrationName, Refusal)? in
                 let parts = word.split(separator: "=").map(String.init)
@@ -179,7 +181,7 @@ struct AppServerDialect: TranscriptDialect {
                 .group(
                     GroupAnswer(
                         success: Int(fields["success"] ?? "") ?? 0,
-                        failed: failed.map { (member: $0.0, refusal: $0.1) })))
+                        failed: failed.map { (member: TokenName($0.0), refusal: $0.1) })))
         case "nack":
             return Self.refusals[fields.last].map { .submission(requestID: fields.requestID, .refused($0)) }
         case "upstream": return .appServer(.deliver(upstream(fields, kind: .message)))

@@ -264,7 +264,7 @@ struct HTTPDialect: TranscriptDialect {
                 .checkedIn(Self.device, freshToken: words.count > 2 ? UInt64(words[2]) : nil))
         case "check-in-refused": return .reply(requestID: requestID, .checkInRefused)
         case "registered":
-            return .reply(requestID: requestID, .registered(Self.name(words.count > 2 ? 2 : 1)))
+            return .reply(requestID: requestID, .registered(TokenName(Self.name(words.count > 2 ? 2 : 1))))
         case "installed":
             let sender = UInt64(words[2]) ?? 0
             return .reply(
@@ -287,7 +287,7 @@ struct HTTPDialect: TranscriptDialect {
                 requestID: requestID,
                 .accepted(
                     id: words.contains("dry") ? nil : Self.messageID,
-                    canonical: words.contains("canonical") ? Self.name(2) : nil))
+                    canonical: words.contains("canonical") ? TokenName(Self.name(2)) : nil))
         case "nack":
             return AppServerDialect.refusals[words[2]].map { .submission(requestID: requestID, .refused($0)) }
         case "acknowledge":

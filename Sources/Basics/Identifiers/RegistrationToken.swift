@@ -14,20 +14,26 @@ public struct RegistrationName: Hashable, Sendable, Comparable {
     }
 }
 
-/// Makes and verifies registration tokens: 11 characters, `:APA91b`, 134 characters of base64url.
+/// Makes and verifies registration tokens: 11 or 22 characters, `:APA91b`, 134 characters of base64url.
 ///
 /// Client libraries and app servers have relied on this shape for years (mcs-device 5.2). The last part contains 100 bytes: a
 /// 16-byte tag, then 84 masked bytes that start with device and registration number. The tag is SipHash-2-4-128 over those 84
 /// bytes, so a forged, truncated or foreign token is refused without access to the store, and a valid token yields its device
-/// without a look-up.
+/// without a look-up. The first part is derived from the tag, or it is the ID that the app registered with (`TokenPrefix`); then the
+/// tag also covers the ID, so that a token with another beginning is refused.
 public struct TokenSeal: Sendable {
-    /// Characters of a token.
+    /// Characters of a token that begins with an instance ID, or with characters of its seal.
     public static let length = 152
+    /// Characters of a token that begins with an installation ID: the longest form.
+    public static let longestLength = length - headLength + InstallationToken.idLength
 
-    private static let headLength = 11
+    private static let headLength = TokenPrefix.instanceLength
     private static let marker: StaticString = ":APA91b"
     private static let sealedBytes = 100
+    /// A token whose beginning is derived from its tag.
     private static let version: UInt8 = 1
+    /// A token that begins with an ID, which its tag covers.
+    private static let prefixedVersion: UInt8 = 6
 
     let seal: SipHash
     private let mask: SipHash
@@ -49,17 +55,20 @@ public struct TokenSeal: Sendable {
         return secret
     }
 
-    /// Returns the token of a registration; always the same for the same name and secret.
-    public func token(for name: RegistrationName) -> [UInt8] {
-        var plain = [Self.version]
-        withLittleEndian(name.device.number) { plain.append(contentsOf: $0) }
-        withLittleEndian(name.number.number) { plain.append(contentsOf: $0) }
+    /// Returns the token of a registration that begins with no ID; always the same for the same name and secret.
+    public func token(for name: RegistrationName) -> [UInt8] { token(for: TokenName(name)) }
+
+    /// Returns the token of a registration; always the same for the same name, prefix and secret.
+    public func token(for name: TokenName) -> [UInt8] {
+        var plain = [name.prefix == nil ? Self.version : Self.prefixedVersion]
+        withLittleEndian(name.registration.device.number) { plain.append(contentsOf: $0) }
+        withLittleEndian(name.registration.number.number) { plain.append(contentsOf: $0) }
         var filler = mask.hash128(plain.raw)
         while plain.count < Self.sealedBytes - 16 {
             withLittleEndian(filler.0) { plain.append(contentsOf: $0.prefix(84 - plain.count)) }
             filler = (mask.hash(filler.0 ^ filler.1), filler.0 &+ 1)
         }
-        let tag = seal.hash128(plain.raw)
+        let tag = seal.hash128((plain + (name.prefix?.bytes ?? [])).raw)
         var sealed: [UInt8] = []
         withLittleEndian(tag.0) { sealed.append(contentsOf: $0) }
         withLittleEndian(tag.1) { sealed.append(contentsOf: $0) }
@@ -67,9 +76,13 @@ public struct TokenSeal: Sendable {
         for at in 0..<17 { sealed.append(plain[at] ^ stream[at]) }
         sealed.append(contentsOf: plain[17...])
         var text = ByteBuffer()
-        var start: [UInt8] = []
-        withLittleEndian(head(of: tag.0)) { start.append(contentsOf: $0) }
-        Base64.append(start.raw, urlSafe: true, padded: false, to: &text)
+        if let prefix = name.prefix {
+            text.append(prefix.bytes)
+        } else {
+            var start: [UInt8] = []
+            withLittleEndian(head(of: tag.0)) { start.append(contentsOf: $0) }
+            Base64.append(start.raw, urlSafe: true, padded: false, to: &text)
+        }
         text.append(Self.marker)
         Base64.append(sealed.raw, urlSafe: true, padded: false, to: &text)
         return text.copied()
@@ -84,13 +97,14 @@ public struct TokenSeal: Sendable {
 
     /// Returns the registration of a token, or `nil` if the token was not sealed with this secret. Does not allocate.
     public func name(of token: borrowing RawSpan) -> RegistrationName? {
-        let start = Self.headLength + Self.marker.utf8CodeUnitCount
-        // The sealed part, then the head, which is derived from it, so that each token has only one text.
-        var bytes = InlineArray<108, UInt8>(repeating: 0)
-        guard token.byteCount == Self.length,
-            token.extracting(Self.headLength..<start).equals(Self.marker),
-            Self.decode(token.extracting(start..<Self.length), into: &bytes, at: 0),
-            Self.decode(token.extracting(0..<Self.headLength), into: &bytes, at: Self.sealedBytes)
+        let headLength = token.byteCount == Self.longestLength ? InstallationToken.idLength : Self.headLength
+        let start = headLength + Self.marker.utf8CodeUnitCount
+        // The sealed part, then the head: its characters if the tag covers them, else the bytes that are derived from the tag, so that
+        // each token has only one text.
+        var bytes = InlineArray<122, UInt8>(repeating: 0)
+        guard token.byteCount == Self.length || token.byteCount == Self.longestLength,
+            token.extracting(headLength..<start).equals(Self.marker),
+            Self.decode(token.extracting(start..<token.byteCount), into: &bytes, at: 0)
         else { return nil }
         let tag = unsafe (bytes.span.bytes.word(at: 0), bytes.span.bytes.word(at: 8))
         for block in 0..<3 {
@@ -99,14 +113,31 @@ public struct TokenSeal: Sendable {
                 bytes[16 + 8 * block + at] ^= UInt8(truncatingIfNeeded: word >> UInt64(8 * at))
             }
         }
+        var end = Self.sealedBytes
+        switch bytes[16] {
+        case Self.version:
+            guard headLength == Self.headLength,
+                Self.decode(token.extracting(0..<headLength), into: &bytes, at: Self.sealedBytes),
+                unsafe bytes.span.bytes.word(at: Self.sealedBytes) == head(of: tag.0)
+            else { return nil }
+        case Self.prefixedVersion:
+            for at in 0..<headLength { bytes[Self.sealedBytes &+ at] = token.byte(at: at) }
+            end += headLength
+        default: return nil
+        }
         let opened = unsafe bytes.span.bytes
-        let plain = opened.extracting(16..<Self.sealedBytes)
-        let expected = seal.hash128(plain)
-        guard (expected.0 ^ tag.0) | (expected.1 ^ tag.1) == 0, plain.byte(at: 0) == Self.version,
-            opened.word(at: Self.sealedBytes) == head(of: tag.0)
-        else { return nil }
+        let expected = seal.hash128(opened.extracting(16..<end))
+        guard (expected.0 ^ tag.0) | (expected.1 ^ tag.1) == 0 else { return nil }
         return RegistrationName(
-            device: DeviceID(plain.word(at: 1)), number: RegistrationNumber(plain.word(at: 9)))
+            device: DeviceID(opened.word(at: 17)), number: RegistrationNumber(opened.word(at: 25)))
+    }
+
+    /// Returns the registration of a token, and what the token begins with. `nil` if it was not sealed with this secret.
+    public func tokenName(of token: [UInt8]) -> TokenName? {
+        guard let name = name(of: token.raw) else { return nil }
+        // A token of the other kind may have a beginning of the same form.
+        guard token != self.token(for: name) else { return TokenName(name) }
+        return TokenName(name, prefix: TokenPrefix(Array(token.prefix { $0 != UInt8(ascii: ":") })))
     }
 
     /// The value of each ASCII character as a base64url digit, plus 32; `~` for other characters. A literal needs no lock.
@@ -117,7 +148,7 @@ public struct TokenSeal: Sendable {
 
     /// Decodes unpadded base64url from an offset. Returns `false` unless the text is canonical.
     private static func decode(
-        _ text: RawSpan, into bytes: inout InlineArray<108, UInt8>, at offset: Int
+        _ text: RawSpan, into bytes: inout InlineArray<122, UInt8>, at offset: Int
     ) -> Bool {
         var place = offset
         var at = 0

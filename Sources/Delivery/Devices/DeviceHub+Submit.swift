@@ -10,13 +10,13 @@ extension DeviceHub {
         }
         do {
             var at = try check(submission, entry, &turn)
-            var canonical: RegistrationName?
+            var canonical: TokenName?
             // A web push is encrypted for this subscription: a newer registration could not decrypt it.
             if submission.topic == nil, submission.sender != nil,
                 let newer = try replacement(of: at, entry, &turn)
             {
                 at = newer
-                canonical = entry.registrations[newer].registration.name
+                canonical = entry.registrations[newer].registration.tokenName
                 submission.target = entry.registrations[newer].registration.name
             }
             try entry.registrations[at].registration.complete(
@@ -111,7 +111,7 @@ extension DeviceHub {
 
     /// Delivers a now-or-never message if the device is connected, and answers at once either way.
     private mutating func deliverUnstored(
-        _ submission: consuming Submission, at: Int, canonical: RegistrationName?,
+        _ submission: consuming Submission, at: Int, canonical: TokenName?,
         _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         let replyTo = submission.replyTo
@@ -134,7 +134,7 @@ extension DeviceHub {
 
     /// Adds a submission to the mailbox; it is answered and delivered once it is on disk.
     private mutating func store(
-        _ submission: consuming Submission, at: Int, canonical: RegistrationName?,
+        _ submission: consuming Submission, at: Int, canonical: TokenName?,
         _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         let isForGateway = submission.content.apns != nil
@@ -192,7 +192,7 @@ extension DeviceHub {
 
     /// Answers a submission whose batch is on disk or has failed, and delivers the message.
     mutating func submissionCommitted(
-        _ message: consuming StoredMessage, _ replyTo: ReplyTo, canonical: RegistrationName?,
+        _ message: consuming StoredMessage, _ replyTo: ReplyTo, canonical: TokenName?,
         _ entry: DeviceEntry, hasFailed: Bool, _ turn: inout Turn
     ) {
         turn.demand(message.device == entry.device, "a message was stored for another device", of: entry)

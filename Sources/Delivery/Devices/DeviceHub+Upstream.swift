@@ -12,7 +12,7 @@ extension DeviceHub {
         if let batch = found?.batch, turn.wait(.device(entry, .upstream(upstream)), for: batch) { return }
         turn.traceUpstream(upstream, .received)
         turn.confirmClockIfAgreed(upstream, entry)
-        guard let name = found?.registration.name else {
+        guard let token = found?.registration.tokenName else {
             return turn.refuseUpstream(upstream, .invalidParameters)
         }
         guard entry.waitingUpstream(of: upstream.category) < turn.settings.waitingUpstream else {
@@ -21,10 +21,11 @@ extension DeviceHub {
         guard entry.buckets.countUpstreamIfAllowed(turn.settings.rates, turn.now.monotonic) else {
             return turn.refuseUpstream(upstream, .tooMany)
         }
+        let name = token.registration
         turn.demand(name.device == entry.device, "a message comes from another device's app", of: entry)
         entry.countWaiting(name.number, by: 1)
         guard let group = upstream.group else {
-            turn.forward(.upstreamResolved(upstream, from: name))
+            turn.forward(.upstreamResolved(upstream, from: token))
             return
         }
         let own = entry.registrations.map(\.registration).filter {

@@ -8,6 +8,8 @@ public struct APNsFeedback: Sendable, Equatable {
     public var seenAt: UnixMilliseconds
     /// The registration.
     public var registration: RegistrationName
+    /// What the token of the registration begins with.
+    public var tokenPrefix: TokenPrefix?
     /// The bundle ID of the app.
     public var bundle: [UInt8]
     /// The device token with its environment, as registered.
@@ -27,6 +29,9 @@ public struct APNsFeedback: Sendable, Equatable {
         self.verdict = verdict
     }
 
+    /// The registration, as its token names it.
+    public var token: TokenName { TokenName(registration, prefix: tokenPrefix) }
+
     /// The environment of the device token.
     public var environment: APNsEnvironment { APNsEnvironment(ofToken: apnsToken) }
 
@@ -40,6 +45,7 @@ public struct APNsFeedback: Sendable, Equatable {
             sender: sender, seenAt: end.seenAt, registration: registration.name,
             bundle: registration.category,
             apnsToken: registration.apnsToken, verdict: end.verdict)
+        tokenPrefix = registration.tokenName.prefix
     }
 }
 

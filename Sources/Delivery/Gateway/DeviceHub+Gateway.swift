@@ -9,7 +9,7 @@ extension DeviceHub {
     /// Answers a submission of a stored message to an iOS app: at once, or with Apple's verdict if that is likely to come soon
     /// (apns 4.1).
     mutating func answerForGateway(
-        _ message: borrowing StoredMessage, to replyTo: ReplyTo, canonical: RegistrationName?,
+        _ message: borrowing StoredMessage, to replyTo: ReplyTo, canonical: TokenName?,
         _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         let id = message.persistentID
@@ -24,7 +24,7 @@ extension DeviceHub {
     }
 
     private mutating func waitForVerdict(
-        of message: borrowing StoredMessage, _ replyTo: ReplyTo, canonical: RegistrationName?,
+        of message: borrowing StoredMessage, _ replyTo: ReplyTo, canonical: TokenName?,
         isStored: Bool, at: Int, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         let deadline = gateway.verdicts.add(
@@ -38,7 +38,7 @@ extension DeviceHub {
 
     /// Offers a now-or-never message, which is answered with Apple's verdict.
     mutating func offerUnstored(
-        _ message: consuming StoredMessage, answering replyTo: ReplyTo, canonical: RegistrationName?, at: Int,
+        _ message: consuming StoredMessage, answering replyTo: ReplyTo, canonical: TokenName?, at: Int,
         _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         let queue = entry.registrations[at].queue

@@ -25,7 +25,7 @@ struct GatewayQueue {
         /// The ID of the message, for the answer.
         let id: PersistentID
         /// The token that replaced the one that was addressed.
-        let canonical: RegistrationName?
+        let canonical: TokenName?
         /// Whether the message is stored: then it is accepted if there is no verdict in time.
         let isStored: Bool
         /// When it is answered without a verdict.

@@ -26,11 +26,11 @@ extension GroupHub {
             var members = record?.members ?? []
             if let author = submission.author {
                 // A sender that is not a member must not learn whether the group exists.
-                guard members.contains(where: { author.own.contains($0) }) else {
+                guard members.contains(where: { author.own.contains($0.registration) }) else {
                     end(submission, .failure(.notRegistered), &turn)
                     continue
                 }
-                members.removeAll { author.own.contains($0) }
+                members.removeAll { author.own.contains($0.registration) }
             }
             guard record != nil else {
                 end(submission, .failure(.notRegistered), &turn)
@@ -49,7 +49,8 @@ extension GroupHub {
                     .submitted(
                         Submission(
                             replyTo: .group(group.sender, GroupSendMember(send: number, index: index)),
-                            submitter: submission.requester.connection, sender: group.sender, target: member,
+                            submitter: submission.requester.connection, sender: group.sender,
+                            target: member.registration,
                             content: submission.content)))
             }
         }
@@ -86,15 +87,15 @@ extension GroupHub {
         turn.demand(sends.end(), "more group messages ended than started")
         var result = GroupAnswer(success: 0, failed: [])
         var gone: [RegistrationName] = []
-        var replaced: [(old: RegistrationName, new: RegistrationName)] = []
+        var replaced: [(old: RegistrationName, new: TokenName)] = []
         for (member, answer) in zip(send.members, send.answers) {
             switch answer {
             case .sent(let canonical):
                 result.success += 1
-                if let canonical { replaced.append((member, canonical)) }
+                if let canonical { replaced.append((member.registration, canonical)) }
             case .refused(let refusal):
                 result.failed.append((member, refusal))
-                if refusal == .notRegistered { gone.append(member) }
+                if refusal == .notRegistered { gone.append(member.registration) }
             case nil: turn.demand(false, "a group message ended before its members answered")
             }
         }

@@ -188,14 +188,16 @@ struct GroupHub: ~Copyable {
         case .remove(_, let label, let members):
             var group = try Self.existing(record, label)
             guard !group.members.isEmpty else { return .delete(group) }
-            group.members.removeAll { members.contains($0) }
+            group.members.removeAll { member in members.contains { $0.registration == member.registration } }
             return .change(record, to: group)
         case .reconcile(_, let gone, let replaced):
             var group = try Self.existing(record, nil)
             for (old, new) in replaced {
-                if let at = group.members.firstIndex(of: old) { group.members[at] = new }
+                if let at = group.members.firstIndex(where: { $0.registration == old }) {
+                    group.members[at] = new
+                }
             }
-            group.members = Self.distinct(group.members.filter { !gone.contains($0) })
+            group.members = Self.distinct(group.members.filter { !gone.contains($0.registration) })
             return .change(record, to: group)
         case .imported(let group, let replaces):
             guard let record, record != group else { return .change(record, to: group) }
@@ -213,9 +215,19 @@ struct GroupHub: ~Copyable {
         return record
     }
 
-    private static func distinct(_ members: [RegistrationName]) -> [RegistrationName] {
-        var seen: Set<RegistrationName> = []
-        return members.filter { seen.insert($0).inserted }
+    /// Returns each registration once, at its first place and with the token that was given last.
+    private static func distinct(_ members: [TokenName]) -> [TokenName] {
+        var places: [RegistrationName: Int] = [:]
+        var distinct: [TokenName] = []
+        for member in members {
+            if let at = places[member.registration] {
+                distinct[at] = member
+            } else {
+                places[member.registration] = distinct.count
+                distinct.append(member)
+            }
+        }
+        return distinct
     }
 
     private func answer(_ request: GroupRequest, _ record: GroupRecord, _ turn: inout Turn) {

@@ -17,7 +17,7 @@ public struct GroupSendMember: Hashable, Sendable {
 /// A message on its way to the members of a group.
 struct GroupSend {
     let submission: GroupSubmission
-    let members: [RegistrationName]
+    let members: [TokenName]
     var answers: [MemberAnswer?]
     var pending: Int
 }

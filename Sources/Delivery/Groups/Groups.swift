@@ -6,13 +6,13 @@ public struct GroupRecord: Sendable, Equatable {
     public var name: GroupName
     /// `notification_key_name`: unique among the groups of its sender.
     public var label: [UInt8]
-    /// Its members in the order in which they were added, 0 … `Limits.Group.members`.
-    public var members: [RegistrationName]
+    /// Its members in the order in which they were added, 0 … `Limits.Group.members`; the tokens are those that the app server gave.
+    public var members: [TokenName]
     /// When it was created, in milliseconds since 1970.
     public var createdAt: UnixMilliseconds
 
     public init(
-        name: GroupName, label: [UInt8], members: [RegistrationName], createdAt: UnixMilliseconds
+        name: GroupName, label: [UInt8], members: [TokenName], createdAt: UnixMilliseconds
     ) {
         self.name = name
         self.label = label
@@ -26,11 +26,11 @@ public struct GroupRequest: Sendable {
     /// What a request does with a group.
     public enum Operation: Sendable {
         /// Create a group with this label.
-        case create(label: [UInt8], members: [RegistrationName])
+        case create(label: [UInt8], members: [TokenName])
         /// Add members; a label, if given, must be the group's.
-        case add(number: UInt64, label: [UInt8]?, members: [RegistrationName])
+        case add(number: UInt64, label: [UInt8]?, members: [TokenName])
         /// Remove members. The group lives on without its last member; one without members is deleted.
-        case remove(number: UInt64, label: [UInt8]?, members: [RegistrationName])
+        case remove(number: UInt64, label: [UInt8]?, members: [TokenName])
         /// Take over a group of another server. It replaces one with this label and number if `replaces` is set.
         case imported(GroupRecord, replaces: Bool)
         /// Read the group with this label.
@@ -40,7 +40,7 @@ public struct GroupRequest: Sendable {
         /// Apply what a group message has shown: members that are unregistered, and members whose token was replaced.
         case reconcile(
             number: UInt64, gone: [RegistrationName],
-            replaced: [(old: RegistrationName, new: RegistrationName)])
+            replaced: [(old: RegistrationName, new: TokenName)])
     }
 
     /// Where the answer is sent; `nil` if the core itself made the request.
@@ -115,9 +115,9 @@ public struct GroupAnswer: Sendable, Equatable {
     /// Number of members that were reached.
     public var success: Int
     /// The members that were not reached, in the order of the group, each with its refusal.
-    public var failed: [(member: RegistrationName, refusal: Refusal)]
+    public var failed: [(member: TokenName, refusal: Refusal)]
 
-    public init(success: Int, failed: [(member: RegistrationName, refusal: Refusal)]) {
+    public init(success: Int, failed: [(member: TokenName, refusal: Refusal)]) {
         self.success = success
         self.failed = failed
     }
@@ -141,7 +141,7 @@ public struct GroupAnswer: Sendable, Equatable {
 /// The answer to a submission that the core itself made.
 public enum MemberAnswer: Sendable {
     /// Accepted; `canonical` is the token that replaced the one it was sent to.
-    case sent(canonical: RegistrationName?)
+    case sent(canonical: TokenName?)
     /// Refused.
     case refused(Refusal)
 }

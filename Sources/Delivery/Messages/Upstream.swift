@@ -59,8 +59,10 @@ public struct StoredUpstream: Sendable, Equatable {
     public var sequence: SequenceNumber
     /// Message or receipt.
     public var kind: Kind
-    /// The registration that it came from; its token is the `from` of the stanza.
+    /// The registration that it came from.
     public var from: RegistrationName
+    /// What the token of the registration begins with.
+    public var tokenPrefix: TokenPrefix?
     /// See `UpstreamSubmission.isFCMDomain`.
     public var isFCMDomain: Bool
     /// The app that it came from.
@@ -113,6 +115,9 @@ public struct UpstreamAuthor: Sendable, Equatable {
 }
 
 extension StoredUpstream {
+    /// The registration that it came from, whose token is the `from` of the stanza.
+    public var token: TokenName { TokenName(from, prefix: tokenPrefix) }
+
     /// The author, to whom its expiry is reported. `nil` for a receipt.
     public var author: UpstreamAuthor? {
         kind == .message ? UpstreamAuthor(from: from, messageID: messageID) : nil
@@ -143,8 +148,10 @@ public struct UpstreamReturn: Sendable, Equatable {
 
 /// A request to store the receipt of a delivered message, from the device's partition to the sender's.
 public struct ReceiptDue: Sendable {
-    /// The message that was delivered.
+    /// The registration that the message was delivered to.
     public var message: RegistrationName
+    /// What the token of the registration begins with.
+    public var tokenPrefix: TokenPrefix?
     /// Its position in the device's mailbox, returned to the device's partition once the receipt is stored.
     public var sequence: SequenceNumber
     /// The account that requested the receipt.

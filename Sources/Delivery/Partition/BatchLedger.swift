@@ -23,7 +23,7 @@ enum DeviceWaiter {
     /// A message: acknowledge it to its submitter, then deliver it.
     ///
     /// `canonical` is the token that replaced the token it was sent to.
-    case submission(StoredMessage, ReplyTo, canonical: RegistrationName?)
+    case submission(StoredMessage, ReplyTo, canonical: TokenName?)
     /// A marker that replaces discarded messages: deliver it.
     case marker(StoredMessage)
     /// The report of an expired upstream message: answer the return, then deliver it. `nil` if there is nothing to store: the app is

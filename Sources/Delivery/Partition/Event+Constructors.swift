@@ -170,8 +170,8 @@ extension Event {
         _ connection: ConnectionID, _ sender: SenderID, _ sequence: SequenceNumber, _ outcome: UpstreamOutcome
     ) -> Event { .sender(sender, .upstreamFinished(connection, sequence, outcome)) }
 
-    static func upstreamResolved(_ upstream: UpstreamSubmission, from name: RegistrationName) -> Event {
-        .sender(upstream.sender, .upstreamResolved(upstream, from: name))
+    static func upstreamResolved(_ upstream: UpstreamSubmission, from token: TokenName) -> Event {
+        .sender(upstream.sender, .upstreamResolved(upstream, from: token))
     }
 
     static func groupUpstream(_ submission: GroupSubmission) -> Event {

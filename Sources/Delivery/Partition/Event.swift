@@ -104,7 +104,7 @@ public enum SenderEvent: Sendable {
     /// The session answered an upstream message or receipt, or no answer is expected.
     case upstreamFinished(ConnectionID, SequenceNumber, UpstreamOutcome)
     /// A device's upstream message with the registration that the device's partition resolved.
-    case upstreamResolved(UpstreamSubmission, from: RegistrationName)
+    case upstreamResolved(UpstreamSubmission, from: TokenName)
     /// A device's message to a group, which counts towards the rate of its sender.
     indirect case groupUpstream(GroupSubmission)
     /// The report of an expired message is stored at its device, or has no registration to go to; or that failed.

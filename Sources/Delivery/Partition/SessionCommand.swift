@@ -60,7 +60,7 @@ public enum SubmissionReply: Sendable {
     /// Accepted; `canonical` is the token that replaced the one it was sent to.
     ///
     /// `id` identifies the message to the device; `nil` for a dry run, which creates no message.
-    case accepted(id: PersistentID?, canonical: RegistrationName?)
+    case accepted(id: PersistentID?, canonical: TokenName?)
     /// Refused.
     case refused(Refusal)
     /// The result of a message to a group.
@@ -82,7 +82,7 @@ public enum RequestReply: Sendable {
     /// A check-in with an invalid token.
     case checkInRefused
     /// The registration is stored.
-    case registered(RegistrationName)
+    case registered(TokenName)
     /// The registration is removed, or did not exist.
     case unregistered
     /// A registration or unregistration is refused.

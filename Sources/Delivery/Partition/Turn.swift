@@ -172,7 +172,7 @@ struct Turn: ~Copyable {
     }
 
     /// Accepts a submission; `id` is `nil` for a dry run.
-    mutating func accept(_ replyTo: ReplyTo, _ id: PersistentID?, canonical: RegistrationName?) {
+    mutating func accept(_ replyTo: ReplyTo, _ id: PersistentID?, canonical: TokenName?) {
         switch replyTo {
         case .session(let requester): reply(.accepted(id: id, canonical: canonical), to: requester)
         case .group(let sender, let member):

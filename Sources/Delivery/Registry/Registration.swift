@@ -43,6 +43,8 @@ public final class RegisteredApp: Sendable, Equatable {
         public var instance: [UInt8]
         /// Whether the app presented a token of the installation that `instance` names.
         public var isProved = false
+        /// Whether its token begins with `instance`. Tokens from before this was done, and those of apps that named no ID, do not.
+        public var isTokenPrefixed = false
         /// The scope of the registration.
         public var scope = RegistrationScope.unrecorded
         /// `apns_token` as sent: `s_` or `p_` for the environment, and hexadecimal digits; empty where absent.
@@ -213,13 +215,35 @@ extension Registration {
     /// See `RegisteredApp.Parts`.
     public var instance: [UInt8] {
         get { app.parts.instance }
-        set { app = app.with { $0.instance = newValue } }
+        set {
+            app = app.with {
+                $0.instance = newValue
+                $0.isTokenPrefixed = $0.isTokenPrefixed && TokenPrefix(newValue) != nil
+            }
+        }
     }
 
     /// See `RegisteredApp.Parts`.
     public var isProved: Bool {
         get { app.parts.isProved }
         set { app = app.with { $0.isProved = newValue } }
+    }
+
+    /// See `RegisteredApp.Parts`. It stays false if the instance does not have the form of an ID.
+    public var isTokenPrefixed: Bool {
+        get { app.parts.isTokenPrefixed }
+        set { app = app.with { $0.isTokenPrefixed = newValue && TokenPrefix($0.instance) != nil } }
+    }
+
+    /// Makes its token begin with the ID that an app names, if that is the instance of this registration.
+    public mutating func prefixToken(with id: [UInt8]) {
+        guard !isTokenPrefixed, id == instance else { return }
+        isTokenPrefixed = true
+    }
+
+    /// What its token is made from.
+    public var tokenName: TokenName {
+        TokenName(name, prefix: isTokenPrefixed ? TokenPrefix(instance) : nil)
     }
 
     /// See `RegisteredApp.Parts`.

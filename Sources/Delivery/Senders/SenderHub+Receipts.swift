@@ -8,12 +8,13 @@ extension SenderHub {
             turn.forward(.receiptStored(due.message.device, due.sequence))
             return
         }
-        let receipt = StoredUpstream(
+        var receipt = StoredUpstream(
             sender: due.sender, sequence: turn.nextSequence(), kind: .receipt(sentAt: due.deliveredAt),
             from: due.message, category: due.category, messageID: due.messageID,
             expiresAt: turn.now.expiry(after: Int64(Limits.Message.upstreamLifetimeSeconds) * 1_000),
             lifetimeSeconds: 0,
             body: due.isForwarded ? StoredUpstream.forwardedReceipt : [])
+        receipt.tokenPrefix = due.tokenPrefix
         let entry = table.entry(due.sender)
         turn.demand(
             receipt.sequence > entry.newest && receipt.sequence > entry.cursor,

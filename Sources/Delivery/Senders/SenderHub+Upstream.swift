@@ -3,8 +3,9 @@ import Basics
 /// Admission of messages from devices to a sender's mailbox.
 extension SenderHub {
     mutating func upstreamResolved(
-        _ upstream: UpstreamSubmission, from name: RegistrationName, _ turn: inout Turn
+        _ upstream: UpstreamSubmission, from token: TokenName, _ turn: inout Turn
     ) {
+        let name = token.registration
         guard turn.directory[upstream.sender] != nil else {
             return refuseUpstream(upstream, from: name, .invalidParameters, &turn)
         }
@@ -14,12 +15,13 @@ extension SenderHub {
         }
         entry.bucket.consume(turn.settings.rates.senderUpstream, now: turn.now.monotonic)
         let lifetime = min(max(upstream.lifetimeSeconds, 0), Limits.Message.upstreamLifetimeSeconds)
-        let message = StoredUpstream(
+        var message = StoredUpstream(
             sender: upstream.sender, sequence: turn.nextSequence(), from: name,
             isFCMDomain: upstream.isFCMDomain, category: upstream.category,
             messageID: upstream.messageID, persistentID: upstream.persistentID,
             expiresAt: turn.now.expiry(after: Int64(lifetime) * 1_000), lifetimeSeconds: lifetime,
             body: upstream.body)
+        message.tokenPrefix = token.prefix
         turn.demand(name.device == upstream.device, "a message comes from another device's app", of: entry)
         turn.demand(
             message.sequence > entry.newest && message.sequence > entry.cursor,

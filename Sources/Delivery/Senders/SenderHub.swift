@@ -28,7 +28,7 @@ struct SenderHub: ~Copyable {
         case .streamRequested(let connection, let id): streamRequested(connection, sender, id: id, &turn)
         case .upstreamFinished(let connection, let sequence, let outcome):
             upstreamFinished(connection, sender, sequence, outcome, &turn)
-        case .upstreamResolved(let upstream, let name): upstreamResolved(upstream, from: name, &turn)
+        case .upstreamResolved(let upstream, let token): upstreamResolved(upstream, from: token, &turn)
         case .groupUpstream(let submission): groupUpstream(submission, &turn)
         case .upstreamReturnFinished(let sequence, let hasFailed):
             returnFinished(sequence, of: sender, hasFailed: hasFailed, &turn)
@@ -43,8 +43,8 @@ struct SenderHub: ~Copyable {
             turn.send(AppServerCommand.loginRefused(.unavailable), to: connection)
         case .keysRequested(let connection): turn.send(.loginKeys([]), to: connection)
         case .streamRequested(let connection, _): turn.send(.streamNotResumed, to: connection)
-        case .upstreamResolved(let upstream, let name):
-            refuseUpstream(upstream, from: name, .unavailable, &turn)
+        case .upstreamResolved(let upstream, let token):
+            refuseUpstream(upstream, from: token.registration, .unavailable, &turn)
         case .groupUpstream(let submission): turn.answer(submission, .failure(.unavailable))
         case .receiptDue(let due): turn.forward(.receiptRefused(due.message.device, due.sequence))
         case .bound, .draining, .congested, .writable, .closed, .streamManaged, .streamDetached,

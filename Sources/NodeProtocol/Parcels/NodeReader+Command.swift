@@ -97,13 +97,13 @@ extension NodeReader {
         switch number {
         case .accepted:
             let id = try flag("message ID") ? try persistentID() : nil
-            return .accepted(id: id, canonical: try flag("token") ? try name() : nil)
+            return .accepted(id: id, canonical: try flag("token") ? try token() : nil)
         case .refused: return .refused(try refusal())
         case .group:
             let success = try integer()
-            let count = try count("members", least: 3)
-            var failed: [(member: RegistrationName, refusal: Refusal)] = []
-            for _ in 0..<count { failed.append((member: try name(), refusal: try refusal())) }
+            let count = try count("members", least: 4)
+            var failed: [(member: TokenName, refusal: Refusal)] = []
+            for _ in 0..<count { failed.append((member: try token(), refusal: try refusal())) }
             return .group(GroupAnswer(success: success, failed: failed))
         }
     }
@@ -123,7 +123,7 @@ extension NodeReader {
             let device = try device()
             return .checkedIn(device, freshToken: try flag("token") ? try self.number() : nil)
         case .checkInRefused: return .checkInRefused
-        case .registered: return .registered(try name())
+        case .registered: return .registered(try token())
         case .unregistered: return .unregistered
         case .registrationRefused: return .registrationRefused(try numbered())
         case .installation: return .installation(try installationRecord(), registrations: try integer())

@@ -83,7 +83,7 @@ extension NodeReader {
         case .streamDetached: return .streamDetached(try connection(), try stream())
         case .streamRequested: return .streamRequested(try connection(), id: try text("stream"))
         case .upstreamFinished: return .upstreamFinished(try connection(), try sequence(), try numbered())
-        case .upstreamResolved: return .upstreamResolved(try upstreamSubmission(), from: try name())
+        case .upstreamResolved: return .upstreamResolved(try upstreamSubmission(), from: try token())
         case .groupUpstream: return .groupUpstream(try groupSubmission())
         case .upstreamReturnFinished:
             return .upstreamReturnFinished(try sequence(), hasFailed: try flag("failed"))

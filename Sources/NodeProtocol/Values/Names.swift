@@ -20,6 +20,15 @@ extension NodeWriter {
         write(name.number)
     }
 
+    mutating func write(_ token: TokenName) {
+        write(token.registration)
+        write(token.prefix)
+    }
+
+    mutating func write(_ tokens: [TokenName]) { list(tokens) { $0.write($1) } }
+
+    mutating func write(_ prefix: TokenPrefix?) { optional(prefix) { $0.bytes($1.bytes) } }
+
     mutating func write(_ group: GroupName) {
         write(group.sender)
         number(group.number)
@@ -71,6 +80,28 @@ extension NodeReader {
     mutating func name() throws(NodeProtocolFault) -> RegistrationName {
         let device = try device()
         return RegistrationName(device: device, number: try registration())
+    }
+
+    @_lifetime(self: copy self)
+    mutating func token() throws(NodeProtocolFault) -> TokenName {
+        let name = try name()
+        return TokenName(name, prefix: try tokenPrefix())
+    }
+
+    @_lifetime(self: copy self)
+    mutating func tokens() throws(NodeProtocolFault) -> [TokenName] {
+        let count = try count("tokens", least: 3)
+        var tokens: [TokenName] = []
+        for _ in 0..<count { tokens.append(try token()) }
+        return tokens
+    }
+
+    @_lifetime(self: copy self)
+    mutating func tokenPrefix() throws(NodeProtocolFault) -> TokenPrefix? {
+        guard try flag("token prefix") else { return nil }
+        let id = try byteArray("token prefix")
+        guard let prefix = TokenPrefix(id) else { throw .value(of: "token prefix") }
+        return prefix
     }
 
     @_lifetime(self: copy self)

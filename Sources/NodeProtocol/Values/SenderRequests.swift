@@ -39,7 +39,7 @@ extension NodeWriter {
         }
     }
 
-    private mutating func change(_ number: UInt64, _ label: [UInt8]?, _ members: [RegistrationName]) {
+    private mutating func change(_ number: UInt64, _ label: [UInt8]?, _ members: [TokenName]) {
         self.number(number)
         optional(label) { $0.bytes($1) }
         write(members)
@@ -75,6 +75,7 @@ extension NodeWriter {
 
     mutating func write(_ due: ReceiptDue) {
         write(due.message)
+        write(due.tokenPrefix)
         write(due.sequence)
         write(due.sender)
         bytes(due.messageID)
@@ -134,20 +135,20 @@ extension NodeReader {
     private mutating func groupOperation() throws(NodeProtocolFault) -> GroupRequest.Operation {
         let number: GroupOperationCase = try numbered()
         switch number {
-        case .create: return .create(label: try byteArray("label"), members: try names())
+        case .create: return .create(label: try byteArray("label"), members: try tokens())
         case .add:
-            return .add(number: try self.number(), label: try optionalBytes("label"), members: try names())
+            return .add(number: try self.number(), label: try optionalBytes("label"), members: try tokens())
         case .remove:
             return .remove(
-                number: try self.number(), label: try optionalBytes("label"), members: try names())
+                number: try self.number(), label: try optionalBytes("label"), members: try tokens())
         case .imported: return .imported(try anyGroup(), replaces: try flag("replacement"))
         case .find: return .find(label: try byteArray("label"))
         case .show: return .show(number: try self.number())
         case .reconcile:
             let (group, gone) = (try self.number(), try names())
-            let count = try count("replaced members", least: 4)
-            var replaced: [(old: RegistrationName, new: RegistrationName)] = []
-            for _ in 0..<count { replaced.append((old: try name(), new: try name())) }
+            let count = try count("replaced members", least: 5)
+            var replaced: [(old: RegistrationName, new: TokenName)] = []
+            for _ in 0..<count { replaced.append((old: try name(), new: try token())) }
             return .reconcile(number: group, gone: gone, replaced: replaced)
         }
     }
@@ -156,7 +157,7 @@ extension NodeReader {
     mutating func anyGroup() throws(NodeProtocolFault) -> GroupRecord {
         let name = try group()
         return GroupRecord(
-            name: name, label: try byteArray("label"), members: try names(), createdAt: try signed())
+            name: name, label: try byteArray("label"), members: try tokens(), createdAt: try signed())
     }
 
     @_lifetime(self: copy self)
@@ -183,11 +184,14 @@ extension NodeReader {
 
     @_lifetime(self: copy self)
     mutating func receiptDue() throws(NodeProtocolFault) -> ReceiptDue {
-        let (message, sequence, sender) = (try name(), try sequence(), try sender())
-        return ReceiptDue(
-            message: message, sequence: sequence, sender: sender, messageID: try byteArray("message ID"),
+        let (token, sequence, sender) = (try token(), try sequence(), try sender())
+        var due = ReceiptDue(
+            message: token.registration, sequence: sequence, sender: sender,
+            messageID: try byteArray("message ID"),
             category: try byteArray("category"), deliveredAt: try signed(),
             isForwarded: try flag("forwarded"), requester: try flag("requester") ? try connection() : nil)
+        due.tokenPrefix = token.prefix
+        return due
     }
 
     @_lifetime(self: copy self)
@@ -215,7 +219,7 @@ extension NodeReader {
     mutating func memberAnswer() throws(NodeProtocolFault) -> MemberAnswer {
         let number: MemberAnswerCase = try numbered()
         switch number {
-        case .sent: return .sent(canonical: try flag("token") ? try name() : nil)
+        case .sent: return .sent(canonical: try flag("token") ? try token() : nil)
         case .refused: return .refused(try refusal())
         }
     }

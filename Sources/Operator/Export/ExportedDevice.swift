@@ -73,6 +73,7 @@ public struct ExportedRegistration: Record, Equatable {
     public var otherSenders: [SenderID]
     public var instance: [UInt8]
     public var isProved: Bool
+    public var isTokenPrefixed: Bool
     public var scope: Scope
     public var scopeText: [UInt8]
     public var apnsToken: [UInt8]
@@ -83,8 +84,9 @@ public struct ExportedRegistration: Record, Equatable {
     /// Creates a row.
     public init(
         device: DeviceID, number: Int, category: [UInt8], subtype: [UInt8], senderText: [UInt8],
-        sender: SenderID?, otherSenders: [SenderID], instance: [UInt8], isProved: Bool, scope: Scope,
-        scopeText: [UInt8], apnsToken: [UInt8], appVersion: [UInt8], web: Web?, createdAt: UnixMilliseconds
+        sender: SenderID?, otherSenders: [SenderID], instance: [UInt8], isProved: Bool, isTokenPrefixed: Bool,
+        scope: Scope, scopeText: [UInt8], apnsToken: [UInt8], appVersion: [UInt8], web: Web?,
+        createdAt: UnixMilliseconds
     ) {
         self.device = device
         self.number = number
@@ -95,6 +97,7 @@ public struct ExportedRegistration: Record, Equatable {
         self.otherSenders = otherSenders
         self.instance = instance
         self.isProved = isProved
+        self.isTokenPrefixed = isTokenPrefixed
         self.scope = scope
         self.scopeText = scopeText
         self.apnsToken = apnsToken
@@ -127,8 +130,8 @@ public struct ExportedRegistration: Record, Equatable {
 
     public static let fields = Fields(
         ExportedRegistration.init(
-            device:number:category:subtype:senderText:sender:otherSenders:instance:isProved:scope:scopeText:
-            apnsToken:appVersion:web:createdAt:),
+            device:number:category:subtype:senderText:sender:otherSenders:instance:isProved:
+            isTokenPrefixed:scope:scopeText:apnsToken:appVersion:web:createdAt:),
         .required("device", .device(), \.device, "The Android ID of its device."),
         .required("number", .integer(0...Int.max), \.number, "Its number on the device."),
         .required(
@@ -141,6 +144,9 @@ public struct ExportedRegistration: Record, Equatable {
         .preset("other_senders", .list(.sender), \.otherSenders, noSenders, "Further senders that may."),
         .preset("instance", .content(field), \.instance, absent, "The instance of the app."),
         .preset("proved", .boolean, \.isProved, false, "Whether it proved its installation."),
+        .preset(
+            "token_prefixed", .boolean, \.isTokenPrefixed, false,
+            "Whether its token begins with the instance of the app."),
         .preset("scope", .word, \.scope, .unrecorded, "The kind of its scope."),
         .preset("scope_text", .content(field), \.scopeText, absent, "The scope, if it is another one."),
         .preset(
@@ -218,17 +224,24 @@ public struct ExportedGroup: Record, Equatable {
     public struct Member: Record, Equatable {
         public var device: DeviceID
         public var number: Int
+        public var tokenPrefix: [UInt8]
 
         /// Creates a member.
-        public init(device: DeviceID, number: Int) {
+        public init(device: DeviceID, number: Int, tokenPrefix: [UInt8] = []) {
             self.device = device
             self.number = number
+            self.tokenPrefix = tokenPrefix
         }
 
+        private static let noPrefix: [UInt8] = []
+
         public static let fields = Fields(
-            Member.init(device:number:),
+            Member.init(device:number:tokenPrefix:),
             .required("device", .device(), \.device, "The Android ID of the device."),
-            .required("number", .integer(0...Int.max), \.number, "The number of the registration."))
+            .required("number", .integer(0...Int.max), \.number, "The number of the registration."),
+            .preset(
+                "token_prefix", .content(0...InstallationToken.idLength), \.tokenPrefix, noPrefix,
+                "The ID that its token begins with."))
     }
 
     public var sender: SenderID

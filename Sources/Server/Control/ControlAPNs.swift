@@ -72,8 +72,7 @@ extension ControlServer {
         let page = found.prefix(command.limit)
         let rows = page.map { entry in
             APNsFeedbackRow(
-                registration: Redacted(
-                    String(decoding: daemon.seal.token(for: entry.registration), as: UTF8.self)),
+                registration: Redacted(String(decoding: daemon.seal.token(for: entry.token), as: UTF8.self)),
                 apnsToken: Redacted(String(decoding: entry.deviceToken, as: UTF8.self)),
                 environment: APNsCredentialEnvironment(entry.environment),
                 bundle: String(decoding: entry.bundle, as: UTF8.self),

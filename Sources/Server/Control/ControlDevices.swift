@@ -32,7 +32,7 @@ extension ControlServer {
     private func row(_ registration: Registration, _ mailbox: [MailboxEntry]) -> ShowDevice.RegistrationRow {
         ShowDevice.RegistrationRow(
             number: Int(registration.name.number.number),
-            token: Redacted(String(decoding: daemon.seal.token(for: registration.name), as: UTF8.self)),
+            token: Redacted(String(decoding: daemon.seal.token(for: registration.tokenName), as: UTF8.self)),
             category: String(decoding: registration.category, as: UTF8.self),
             subtype: String(decoding: registration.subtype, as: UTF8.self),
             sender: String(decoding: registration.senderText, as: UTF8.self), kind: registration.kind,

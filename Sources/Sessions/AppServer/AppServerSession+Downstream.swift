@@ -114,7 +114,7 @@ extension AppServerSession {
 
     /// Writes the ACK for a message that the core has accepted.
     private mutating func acknowledge(
-        _ requestID: UInt32, _ canonical: RegistrationName?, _ io: inout SessionIO
+        _ requestID: UInt32, _ canonical: TokenName?, _ io: inout SessionIO
     ) {
         guard state.isReady || state.isFinishing, let entry = submissions.close(requestID) else { return }
         AnswerWriter.appendAck(

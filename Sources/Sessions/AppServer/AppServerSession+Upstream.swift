@@ -83,7 +83,7 @@ extension AppServerSession {
     private mutating func write(_ upstream: UnwrittenUpstream, _ now: Now, _ io: inout SessionIO) {
         let message = upstream.message
         guard !hasExpired(message, now) else { return reportResult(message.sequence, .expired, &io) }
-        let token = tokens.token(for: message.from, settings.seal)
+        let token = tokens.token(for: message.token, settings.seal)
         let entry = AppServerOutstanding.Entry(
             sequence: message.sequence, token: token, messageID: message.messageID)
         switch message.kind {

@@ -151,7 +151,7 @@ struct FanOutChecker {
         }
         for (member, refusal) in answer.failed where refusal != .unavailable {
             if refusal == .notRegistered { world.reached(.groupMemberGone) }
-            if refusal != .notRegistered || !mayFail(member, truth) {
+            if refusal != .notRegistered || !mayFail(member.registration, truth) {
                 world.fail("groups", "m\(number): a member was refused as \(refusal.word)")
             }
         }

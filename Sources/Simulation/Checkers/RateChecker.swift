@@ -98,9 +98,9 @@ struct RateChecker {
         }
         for forward in step.forwards {
             switch forward {
-            case .sender(_, .upstreamResolved(let upstream, let name)):
+            case .sender(_, .upstreamResolved(let upstream, let token)):
                 received[upstream.requester] = nil
-                passed(upstream, name, step, world)
+                passed(upstream, token.registration, step, world)
             case .sender(_, .groupUpstream(let group)):
                 guard let name = group.author?.own.last, let upstream = received[group.requester]
                 else { continue }

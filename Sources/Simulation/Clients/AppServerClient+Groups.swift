@@ -22,12 +22,12 @@ extension AppServerClient {
                 .groupRequested(
                     GroupRequest(
                         requester: requester, sender: sender,
-                        operation: .create(label: label, members: members)))
+                        operation: .create(label: label, members: members.map { TokenName($0) })))
             },
             { [self] answer in
                 guard case .reply(_, .group(let record)) = answer else { return }
                 world.reached(.groupMade)
-                if record.members != members {
+                if record.members.map(\.registration) != members {
                     world.fail("groups", "a group was created with other members")
                 }
                 groups.append(Group(record: record))
@@ -41,10 +41,11 @@ extension AppServerClient {
         let group = groups[place]
         groups[place].sends += 1
         let draft = DownstreamDraft(
-            number: number, target: .registration(group.record.members[0]), collapseKey: nil,
+            number: number, target: .registration(group.record.members[0].registration), collapseKey: nil,
             lifetimeSeconds: 3_600)
         let body = world.body(draft.messageID)
-        world.checkers.fanOuts.submitted(draft, sender, members: group.record.members, world)
+        world.checkers.fanOuts.submitted(
+            draft, sender, members: group.record.members.map(\.registration), world)
         world.request(
             { [self] requester in
                 .groupSubmitted(

@@ -66,7 +66,8 @@ final class AppleApp {
                         requester: requester, installation: place, sender: sender, action: .apple(address)))
             },
             { [self] answer in
-                guard case .reply(_, .registered(let name)) = answer else { return }
+                guard case .reply(_, .registered(let token)) = answer else { return }
+                let name = token.registration
                 world.checkers.registered(name, requestedAt: requestedAt, world)
                 answered(name)
             })

@@ -25,7 +25,10 @@ extension DeviceClient {
                 {
                     return vanish()
                 }
-                if case .reply(_, .registered(let name)) = answer, self.identity?.device == name.device {
+                if case .reply(_, .registered(let token)) = answer,
+                    self.identity?.device == token.registration.device
+                {
+                    let name = token.registration
                     world.checkers.registered(name, requestedAt: requestedAt, world)
                     if apps[app].name == nil { apps[app].name = name }
                     if !apps[app].known.contains(name) { apps[app].known.append(name) }

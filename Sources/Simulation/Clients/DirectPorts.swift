@@ -78,7 +78,8 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
             client.receive(.loggedIn, link)
         case .appServer(.loginRefused): client.receive(.refusedLogin, link)
         case .submission(let requestID, .accepted(_, let canonical)):
-            client.receive(.answer(number: Int(requestID), .acknowledged(canonical: canonical)), link)
+            client.receive(
+                .answer(number: Int(requestID), .acknowledged(canonical: canonical?.registration)), link)
         case .submission(let requestID, .refused(let refusal)):
             client.receive(.answer(number: Int(requestID), .refused(refusal)), link)
         case .appServer(.deliver(let upstream)):

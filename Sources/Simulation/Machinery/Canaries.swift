@@ -133,10 +133,12 @@ struct Canaries {
             .submission(requestID: requestID, .refused(.notRegistered))
         case (.acceptsStranger, .submission(let requestID, .refused(.senderMismatch))):
             .submission(requestID: requestID, .accepted(id: nil, canonical: nil))
-        case (.reusesRegistrations, .reply(let requestID, .registered(let name))):
+        case (.reusesRegistrations, .reply(let requestID, .registered(let token))):
             .reply(
                 requestID: requestID,
-                .registered(world.checkers.truth.gone.keys.first { $0.device == name.device } ?? name))
+                .registered(
+                    world.checkers.truth.gone.keys.first { $0.device == token.registration.device }
+                        .map { TokenName($0) } ?? token))
         case (.keepsReplaced, .connection(.close(.replacedByNewerLogin))): nil
         case (.acceptsGroupStranger, .device(.upstreamRefused(let requestID, .invalidParameters))):
             .device(.upstreamStored(requestID: requestID))

@@ -14,7 +14,7 @@ enum Describe {
         case .device(_, .upstreamReceived(let upstream)):
             "upstreamReceived \(text(upstream.messageID)) of \(short(upstream.device.number))"
         case .sender(_, .upstreamResolved(let upstream, let from)):
-            "upstreamResolved \(text(upstream.messageID)) of \(name(from))"
+            "upstreamResolved \(text(upstream.messageID)) of \(name(from.registration))"
         case .device(let device, .acknowledged(let connection, let sequences)):
             "deviceAcknowledged \(connection.generation) of \(short(device.number)): \(sequences.map { short($0.number) })"
         case .device(let device, .closed(let connection)):

@@ -4,16 +4,21 @@ public import Delivery
 /// Encodes and decodes device groups. Sender and number are the key.
 public enum GroupCodec {
     private static let version: UInt8 = 1
+    /// A group with a member whose token has a prefix: after each member what its token begins with, or nothing.
+    private static let prefixedVersion: UInt8 = 2
 
     /// Replaces the content of a buffer with the record of a group.
     public static func write(_ group: GroupRecord, to buffer: inout ByteBuffer) {
-        var writer = RecordWriter(buffer, version: version, place: place(group.name))
+        let hasPrefix = group.members.contains { $0.prefix != nil }
+        var writer = RecordWriter(
+            buffer, version: hasPrefix ? prefixedVersion : version, place: place(group.name))
         writer.bytes(group.label)
         writer.signed(group.createdAt)
         writer.number(UInt64(group.members.count))
         for member in group.members {
-            writer.number(member.device.number)
-            writer.number(member.number.number)
+            writer.number(member.registration.device.number)
+            writer.number(member.registration.number.number)
+            if hasPrefix { writer.bytes(member.prefix?.bytes ?? []) }
         }
         buffer = writer.finish()
     }
@@ -22,17 +27,24 @@ public enum GroupCodec {
     public static func group(
         _ bytes: borrowing RawSpan, _ name: GroupName
     ) throws(RecordFault) -> GroupRecord {
-        var reader = try RecordReader(copy bytes, version: version, place: place(name))
+        let hasPrefix = bytes.byteCount > 0 && bytes.byte(at: 0) == prefixedVersion
+        var reader = try RecordReader(
+            copy bytes, version: hasPrefix ? prefixedVersion : version, place: place(name))
         var group = GroupRecord(
             name: name, label: try reader.byteArray(), members: [], createdAt: try reader.signed())
         let count = try reader.count()
         guard count <= Limits.Group.members else { throw .value }
         for _ in 0..<count {
             let device = DeviceID(try reader.number())
-            group.members.append(
-                RegistrationName(device: device, number: RegistrationNumber(try reader.number())))
+            let member = RegistrationName(
+                device: device, number: RegistrationNumber(try reader.number()))
+            let id = hasPrefix ? try reader.byteArray() : []
+            let prefix = TokenPrefix(id)
+            guard id.isEmpty || prefix != nil else { throw .value }
+            group.members.append(TokenName(member, prefix: prefix))
         }
         try reader.finish()
+        guard !hasPrefix || group.members.contains(where: { $0.prefix != nil }) else { throw .value }
         return group
     }
 

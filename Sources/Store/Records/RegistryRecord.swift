@@ -23,6 +23,8 @@ public enum RegistryRecord {
     /// A registration whose device token APNs has reported on: the fields of version 7, whether an installation has proved it, and
     /// what APNs has reported.
     private static let tokenStateVersion: UInt8 = 8
+    /// A registration whose token begins with its instance: the fields of version 8, of which APNs may have reported nothing.
+    private static let prefixedVersion: UInt8 = 9
     /// A sender. Version 2 adds the SCRAM verifier of each key. Version 1 is still read.
     private static let senderVersion: UInt8 = 2
     /// A sender with a project ID or accounts for HTTP v1, after the fields of version 2.
@@ -63,7 +65,9 @@ public enum RegistryRecord {
         // The oldest version that fits: a record that is read and written again stays as it was.
         let scope = olderScope(of: registration)
         let written: UInt8 =
-            if registration.apnsState != APNsTokenState() {
+            if registration.isTokenPrefixed {
+                prefixedVersion
+            } else if registration.apnsState != APNsTokenState() {
                 tokenStateVersion
             } else if registration.isProved {
                 provedVersion
@@ -119,7 +123,7 @@ public enum RegistryRecord {
         _ bytes: borrowing RawSpan, _ name: RegistrationName
     ) throws(RecordFault) -> Registration {
         let first = bytes.byteCount > 0 ? bytes.byte(at: 0) : version
-        let written = (wideVersion...tokenStateVersion).contains(first) ? first : version
+        let written = (wideVersion...prefixedVersion).contains(first) ? first : version
         var reader = try RecordReader(copy bytes, version: written, place: place(name))
         var registration = Registration(
             name: name, category: try reader.byteArray(), subtype: try reader.byteArray(),
@@ -142,7 +146,7 @@ public enum RegistryRecord {
             if written >= appVersion { registration.appVersion = try reader.byteArray() }
             let isNeeded =
                 switch written {
-                case scopeVersion, provedVersion, tokenStateVersion: true
+                case scopeVersion, provedVersion, tokenStateVersion, prefixedVersion: true
                 case appVersion: !registration.appVersion.isEmpty
                 default: registration.scope != .unrecorded || !registration.apnsToken.isEmpty
                 }
@@ -157,7 +161,11 @@ public enum RegistryRecord {
         if written >= tokenStateVersion {
             registration.isProved = try flag(&reader)
             registration.apnsState = try APNsRecord.state(&reader)
-            guard registration.apnsState != APNsTokenState() else { throw .value }
+            registration.isTokenPrefixed = written == prefixedVersion
+            let isNeeded =
+                written == prefixedVersion
+                ? registration.isTokenPrefixed : registration.apnsState != APNsTokenState()
+            guard isNeeded else { throw .value }
         }
         try reader.finish()
         return registration

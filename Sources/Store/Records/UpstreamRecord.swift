@@ -9,7 +9,9 @@ public enum UpstreamRecord {
         let rawValue: UInt8
         static let receipt = Flags(rawValue: 1)
         static let fcmDomain = Flags(rawValue: 2)
-        static let all: Flags = [.receipt, .fcmDomain]
+        /// The prefix of the token follows the registration.
+        static let prefixed = Flags(rawValue: 4)
+        static let all: Flags = [.receipt, .fcmDomain, .prefixed]
     }
 
     /// Replaces the content of a buffer with the record of a message.
@@ -21,12 +23,14 @@ public enum UpstreamRecord {
             sentAt = time
         }
         if upstream.isFCMDomain { flags.insert(.fcmDomain) }
+        if upstream.tokenPrefix != nil { flags.insert(.prefixed) }
         var writer = RecordWriter(buffer, version: version, place: place(upstream.sender, upstream.sequence))
         writer.byte(flags.rawValue)
         writer.signed(upstream.expiresAt)
         if let sentAt { writer.signed(sentAt) }
         writer.number(upstream.from.device.number)
         writer.number(upstream.from.number.number)
+        if let prefix = upstream.tokenPrefix { writer.bytes(prefix.bytes) }
         writer.signed(Int64(upstream.lifetimeSeconds))
         writer.bytes(upstream.category)
         writer.bytes(upstream.messageID)
@@ -47,16 +51,23 @@ public enum UpstreamRecord {
             flags.contains(.receipt) ? .receipt(sentAt: try reader.signed()) : .message
         let device = DeviceID(try reader.number())
         let from = RegistrationName(device: device, number: RegistrationNumber(try reader.number()))
+        var prefix: TokenPrefix?
+        if flags.contains(.prefixed) {
+            prefix = TokenPrefix(try reader.byteArray())
+            guard prefix != nil else { throw .value }
+        }
         guard let lifetime = Int(exactly: try reader.signed()) else { throw .value }
         let category = try reader.byteArray()
         let messageID = try reader.byteArray()
         let persistentID = try reader.byteArray()
         let body = try reader.byteArray()
         try reader.finish()
-        return StoredUpstream(
+        var upstream = StoredUpstream(
             sender: sender, sequence: sequence, kind: kind, from: from,
             isFCMDomain: flags.contains(.fcmDomain), category: category, messageID: messageID,
             persistentID: persistentID, expiresAt: expiresAt, lifetimeSeconds: lifetime, body: body)
+        upstream.tokenPrefix = prefix
+        return upstream
     }
 
     /// Returns the fields that a removal needs.

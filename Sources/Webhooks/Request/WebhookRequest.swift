@@ -74,7 +74,7 @@ public struct WebhookWriter: Sendable {
         json.append("\",\"sender_id\":\"")
         json.append(decimal: message.sender.number)
         json.append("\",\"from\":")
-        JSONWriter.append(string: seal.token(for: message.from).raw, to: &json)
+        JSONWriter.append(string: seal.token(for: message.token).raw, to: &json)
         json.append(",\"category\":")
         JSONWriter.append(string: message.category.raw, to: &json)
         json.append(",\"message_id\":")

@@ -78,11 +78,11 @@ extension CoreWorld: GatewayWorldCore {
                             bundle: phone.bundle, token: phone.token, freshDevice: fresh,
                             freshDigest: digest))))
         } _: { [self, phone] answer in
-            guard case .reply(_, .registered(let name)) = answer else {
+            guard case .reply(_, .registered(let token)) = answer else {
                 return always(number(1_000...3_000)) { [self] in register(phone) }
             }
             phone.isReviving = false
-            phone.name = name
+            phone.name = token.registration
         }
     }
 

@@ -25,6 +25,8 @@ private let genuine: [[UInt8]] = {
     let seal = FuzzWorld.seal
     return [
         seal.token(for: FuzzWorld.name(1)),
+        seal.token(
+            for: TokenName(FuzzWorld.name(1), prefix: TokenPrefix(Array("dGFzc3dvcmQ_aGVsbG8tdw".utf8)))),
         seal.groupKey(of: GroupName(sender: FuzzWorld.sender, number: 77)),
         seal.text(of: AccessToken(sender: FuzzWorld.sender, account: 5, expiresAt: 1_430_281_421_658)),
         seal.text(
@@ -37,7 +39,9 @@ private let genuine: [[UInt8]] = {
 private func checkReading(_ text: [UInt8]) throws(Violation) {
     let seal = FuzzWorld.seal
     if let name = FuzzReach.read("token", seal.name(of: text.raw)) {
-        try demand(seal.token(for: name) == text, "a token has two texts")
+        try demand(
+            seal.tokenName(of: text).map { $0.registration == name && seal.token(for: $0) == text } == true,
+            "a token has two texts")
     }
     if let group = FuzzReach.read("group key", seal.group(of: text.raw)) {
         try demand(seal.groupKey(of: group) == text, "a group key has two texts")

@@ -70,7 +70,8 @@ enum FuzzWorld {
         case .group(_, .submitted(let message)):
             .submission(
                 requestID: message.requester.requestID,
-                .group(GroupAnswer(success: 1, failed: [(member: name(2), refusal: .notRegistered)])))
+                .group(
+                    GroupAnswer(success: 1, failed: [(member: TokenName(name(2)), refusal: .notRegistered)])))
         case .group(_, .requested(let request)): request.requester.map { group($0.requestID, request.sender) }
         case .device(_, .upstreamReceived(let message)):
             message.requester.requestID % 4 == 3
@@ -84,9 +85,9 @@ enum FuzzWorld {
                     request.claimed?.0 ?? request.freshDevice,
                     freshToken: request.claimed == nil ? request.freshToken : nil))
         case .device(_, .register(let request)):
-            .reply(requestID: request.requester.requestID, .registered(name(1)))
+            .reply(requestID: request.requester.requestID, .registered(TokenName(name(1))))
         case .device(_, .registerWeb(let request)):
-            .reply(requestID: request.requester.requestID, .registered(name(1)))
+            .reply(requestID: request.requester.requestID, .registered(TokenName(name(1))))
         case .device(_, .unregister(let request)):
             .reply(requestID: request.requester.requestID, .unregistered)
         case .device(_, .unregisterToken(_, let requester)):
@@ -105,7 +106,7 @@ enum FuzzWorld {
                             refresh: SecretDigest(bytes: [UInt8](repeating: 1, count: 32)), createdAt: 0,
                             usedAt: 0), registrations: 0))
             case .address: report(request.requester.requestID)
-            case .apple: .reply(requestID: request.requester.requestID, .registered(name(1)))
+            case .apple: .reply(requestID: request.requester.requestID, .registered(TokenName(name(1))))
             case .send: outcome(request.requester.requestID)
             default: .reply(requestID: request.requester.requestID, .unregistered)
             }
@@ -125,7 +126,7 @@ enum FuzzWorld {
                 requestID: requestID,
                 .accepted(
                     id: PersistentID(sequence: SequenceNumber(1_795_156_966_123_456), salt: 7),
-                    canonical: at == 7 ? name(2) : nil))
+                    canonical: at == 7 ? TokenName(name(2)) : nil))
         }
         return .submission(requestID: requestID, .refused(refusals[at]))
     }
@@ -149,7 +150,7 @@ enum FuzzWorld {
             .group(
                 GroupRecord(
                     name: GroupName(sender: owner, number: 77), label: Array("family".utf8),
-                    members: [name(1)],
+                    members: [TokenName(name(1))],
                     createdAt: 0)))
     }
 }

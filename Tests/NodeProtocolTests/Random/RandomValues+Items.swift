@@ -53,7 +53,7 @@ extension RandomValues {
             case .streamDetached: .streamDetached(connection(), stream())
             case .streamRequested: .streamRequested(connection(), id: text())
             case .upstreamFinished: .upstreamFinished(connection(), sequence(), one())
-            case .upstreamResolved: .upstreamResolved(upstreamSubmission(), from: name())
+            case .upstreamResolved: .upstreamResolved(upstreamSubmission(), from: token())
             case .groupUpstream: .groupUpstream(groupSubmission())
             case .upstreamReturnFinished: .upstreamReturnFinished(sequence(), hasFailed: flag())
             case .receiptDue: .receiptDue(receiptDue())
@@ -146,13 +146,13 @@ extension RandomValues {
         let reply: SubmissionReply =
             switch number {
             case .accepted:
-                .accepted(id: optional { $0.persistentID() }, canonical: optional { $0.name() })
+                .accepted(id: optional { $0.persistentID() }, canonical: optional { $0.token() })
             case .refused: .refused(refusal(one()))
             case .group:
                 .group(
                     GroupAnswer(
                         success: integer(),
-                        failed: list { (member: $0.name(), refusal: $0.refusal($0.one())) }))
+                        failed: list { (member: $0.token(), refusal: $0.refusal($0.one())) }))
             }
         return .submission(requestID: small(), reply)
     }
@@ -169,7 +169,7 @@ extension RandomValues {
             case .tokenRefused: .tokenRefused(one())
             case .checkedIn: .checkedIn(device(), freshToken: optional { $0.number() })
             case .checkInRefused: .checkInRefused
-            case .registered: .registered(name())
+            case .registered: .registered(token())
             case .unregistered: .unregistered
             case .registrationRefused: .registrationRefused(one())
             case .installation: .installation(installation(), registrations: integer())

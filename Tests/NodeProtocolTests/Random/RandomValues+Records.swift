@@ -29,10 +29,12 @@ extension RandomValues {
     }
 
     mutating func upstream() -> StoredUpstream {
-        StoredUpstream(
+        var upstream = StoredUpstream(
             sender: sender(), sequence: sequence(), kind: flag() ? .message : .receipt(sentAt: signed()),
             from: name(), isFCMDomain: flag(), category: bytes(), messageID: bytes(),
             persistentID: bytes(), expiresAt: signed(), lifetimeSeconds: count(), body: bytes())
+        upstream.tokenPrefix = tokenPrefix()
+        return upstream
     }
 
     mutating func deviceRecord() -> DeviceRecord {
@@ -51,6 +53,10 @@ extension RandomValues {
         registration.apnsToken = bytes()
         registration.appVersion = bytes()
         if flag() { registration.apnsState = tokenState() }
+        if let prefix = tokenPrefix() {
+            registration.instance = prefix.bytes
+            registration.isTokenPrefixed = true
+        }
         return registration
     }
 
@@ -114,15 +120,17 @@ extension RandomValues {
     }
 
     mutating func feedback() -> APNsFeedback {
-        APNsFeedback(
+        var feedback = APNsFeedback(
             sender: sender(), seenAt: signed(), registration: name(), bundle: bytes(), apnsToken: bytes(),
             verdict: verdict())
+        feedback.tokenPrefix = tokenPrefix()
+        return feedback
     }
 
     mutating func groupRecord() -> GroupRecord {
         GroupRecord(
             name: group(), label: bytes(),
-            members: [name()] + list(upTo: Limits.Group.members - 1) { $0.name() }, createdAt: signed())
+            members: [token()] + list(upTo: Limits.Group.members - 1) { $0.token() }, createdAt: signed())
     }
 
     mutating func cursor() -> TopicCursor {

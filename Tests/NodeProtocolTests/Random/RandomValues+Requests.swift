@@ -173,15 +173,15 @@ extension RandomValues {
 
     private mutating func groupOperation(_ number: GroupOperationCase) -> GroupRequest.Operation {
         switch number {
-        case .create: .create(label: bytes(), members: names())
-        case .add: .add(number: self.number(), label: optional { $0.bytes() }, members: names())
-        case .remove: .remove(number: self.number(), label: optional { $0.bytes() }, members: names())
+        case .create: .create(label: bytes(), members: tokens())
+        case .add: .add(number: self.number(), label: optional { $0.bytes() }, members: tokens())
+        case .remove: .remove(number: self.number(), label: optional { $0.bytes() }, members: tokens())
         case .imported: .imported(groupRecord(), replaces: flag())
         case .find: .find(label: bytes())
         case .show: .show(number: self.number())
         case .reconcile:
             .reconcile(
-                number: self.number(), gone: names(), replaced: list { (old: $0.name(), new: $0.name()) })
+                number: self.number(), gone: names(), replaced: list { (old: $0.name(), new: $0.token()) })
         }
     }
 
@@ -198,9 +198,11 @@ extension RandomValues {
     }
 
     mutating func receiptDue() -> ReceiptDue {
-        ReceiptDue(
+        var due = ReceiptDue(
             message: name(), sequence: sequence(), sender: sender(), messageID: bytes(), category: bytes(),
             deliveredAt: signed(), isForwarded: flag(), requester: optional { $0.connection() })
+        due.tokenPrefix = tokenPrefix()
+        return due
     }
 
     mutating func gatewayAnswer(_ number: GatewayOutcomeCase) -> GatewayAnswer {
@@ -222,7 +224,7 @@ extension RandomValues {
 
     mutating func memberAnswer(_ number: MemberAnswerCase) -> MemberAnswer {
         switch number {
-        case .sent: .sent(canonical: optional { $0.name() })
+        case .sent: .sent(canonical: optional { $0.token() })
         case .refused: .refused(refusal(one()))
         }
     }

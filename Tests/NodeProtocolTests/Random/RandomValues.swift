@@ -59,6 +59,14 @@ struct RandomValues {
     mutating func name() -> RegistrationName {
         RegistrationName(device: device(), number: registrationNumber())
     }
+    mutating func token() -> TokenName { TokenName(name(), prefix: tokenPrefix()) }
+    mutating func tokenPrefix() -> TokenPrefix? {
+        guard flag() else { return nil }
+        let length = flag() ? 11 : 22
+        let digits = (1..<length).map { _ in [UInt8]("Az09-_".utf8)[below(6)] }
+        return TokenPrefix([UInt8(ascii: "c") + UInt8(below(4))] + digits)
+    }
+    mutating func tokens() -> [TokenName] { list { $0.token() } }
     mutating func names() -> [RegistrationName] { list { $0.name() } }
     mutating func group() -> GroupName { GroupName(sender: sender(), number: number()) }
     mutating func job() -> TopicJobName { TopicJobName(sender: sender(), sequence: sequence()) }

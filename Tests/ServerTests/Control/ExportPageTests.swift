@@ -46,7 +46,9 @@ import Wire
                     GroupRecord(
                         name: GroupName(sender: Self.sender, number: UInt64(number)),
                         label: Array("group-\(number)".utf8),
-                        members: [RegistrationName(device: DeviceID(5), number: RegistrationNumber(1))],
+                        members: [
+                            TokenName(RegistrationName(device: DeviceID(5), number: RegistrationNumber(1)))
+                        ],
                         createdAt: 1)))
         }
         for number in 100..<120 as Range<UInt64> {

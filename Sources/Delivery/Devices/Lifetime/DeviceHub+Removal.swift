@@ -64,13 +64,12 @@ extension DeviceHub {
         guard let at else { return }
         entry.setState(.owingReceipt, at: index, &turn)
         let registration = entry.registrations[at].registration
-        turn.forward(
-            .receiptDue(
-                ReceiptDue(
-                    message: registration.name, sequence: slot.entry.sequence, sender: receipt.sender,
-                    messageID: receipt.messageID, category: registration.category,
-                    deliveredAt: turn.now.wall, isForwarded: slot.entry.isForGateway,
-                    requester: receipt.requester)))
+        var due = ReceiptDue(
+            message: registration.name, sequence: slot.entry.sequence, sender: receipt.sender,
+            messageID: receipt.messageID, category: registration.category, deliveredAt: turn.now.wall,
+            isForwarded: slot.entry.isForGateway, requester: receipt.requester)
+        due.tokenPrefix = registration.tokenName.prefix
+        turn.forward(.receiptDue(due))
     }
 
     mutating func receiptStored(_ entry: DeviceEntry, _ sequence: SequenceNumber, _ turn: inout Turn) {

@@ -20,7 +20,7 @@ extension DeviceHub {
                 ? registration.apnsToken == address.token : request.isServed(by: registration)
             return isIt && registration.category == address.bundle && request.mayUse(registration)
         }
-        if let at { return renew(address, at: at, entry, for: request.requester, &turn) }
+        if let at { return renew(address, at: at, entry, for: request, &turn) }
         let others = names.filter { $0.device != entry.device }
         if let next = others.first {
             turn.forward(.installationFound(request, others, at: next.device))
@@ -61,22 +61,26 @@ extension DeviceHub {
         registration.apnsToken = address.token
         registration.appVersion = address.appVersion
         registration.isProved = request.mark != nil
+        if !address.isImport { registration.prefixToken(with: request.installation) }
         add(registration, to: record, entry, for: requester, &turn)
     }
 
     /// Updates the APNs device token and version of a registration, and answers when they are on disk.
     private mutating func renew(
-        _ address: AppleRegistration, at: Int, _ entry: DeviceEntry, for requester: Requester,
+        _ address: AppleRegistration, at: Int, _ entry: DeviceEntry, for request: InstallationRequest,
         _ turn: inout Turn
     ) {
         var registration = entry.registrations[at].registration
         // An import comes from an app server, which does not know whether the app still exists.
-        if !address.isImport { revive(&registration, &turn) }
+        if !address.isImport {
+            revive(&registration, &turn)
+            registration.prefixToken(with: request.installation)
+        }
         registration.apnsToken = address.token
         if !address.appVersion.isEmpty { registration.appVersion = address.appVersion }
         change(at, of: entry, to: registration, &turn)
         if let record = entry.record { updateLastSeen(entry, record, &turn) }
-        answerOnceStored(entry.registrations[at], requester, &turn)
+        answerOnceStored(entry.registrations[at], request.requester, &turn)
     }
 
     // MARK: Lookup keys

@@ -30,6 +30,7 @@ extension DeviceHub {
                 createdAt: turn.now.wall)
             registration.scope = request.scope
             registration.isProved = request.isProved
+            registration.prefixToken(with: request.instance)
             registration.apnsToken = request.apnsToken
             registration.appVersion = request.appVersion
             add(registration, to: record, entry, for: requester, &turn)
@@ -51,6 +52,7 @@ extension DeviceHub {
             registration.instance = request.instance
             registration.isProved = true
         }
+        registration.prefixToken(with: request.instance)
         change(at, of: entry, to: registration, &turn)
         answerOnceStored(entry.registrations[at], request.requester, &turn)
     }
@@ -87,7 +89,7 @@ extension DeviceHub {
         record.seenAt = turn.contactTime
         write(record, of: entry, &turn)
         insert(registration, at: entry.registrations.count, entry, &turn)
-        turn.replyWhenStored(.registered(registration.name), to: requester)
+        turn.replyWhenStored(.registered(registration.tokenName), to: requester)
         removeReplaced(by: registration, entry, &turn)
     }
 
@@ -109,7 +111,7 @@ extension DeviceHub {
     mutating func answerOnceStored(
         _ known: RegistrationState, _ requester: Requester, _ turn: inout Turn
     ) {
-        turn.reply(.registered(known.registration.name), to: requester, whenStored: known.batch)
+        turn.reply(.registered(known.registration.tokenName), to: requester, whenStored: known.batch)
     }
 
     mutating func unregister(_ request: RegistrationRequest, _ entry: DeviceEntry, _ turn: inout Turn) {

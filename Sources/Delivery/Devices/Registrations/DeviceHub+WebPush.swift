@@ -56,10 +56,13 @@ extension DeviceHub {
         registration.name = nextName(entry, record)
         registration.sender = sender
         registration.otherSenders = []
+        // The instance of the endpoint is that of the browser.
+        registration.isTokenPrefixed = false
         if !request.instance.isEmpty {
             registration.instance = request.instance
             registration.isProved = request.isProved
         }
+        registration.prefixToken(with: request.instance)
         registration.web = request.keys
         registration.createdAt = turn.now.wall
         return registration
@@ -108,6 +111,7 @@ extension DeviceHub {
         if registration.instance.isEmpty || registration.instance == wanted.instance {
             registration.instance = wanted.instance
             registration.isProved = registration.isProved || wanted.isProved
+            if wanted.isTokenPrefixed { registration.prefixToken(with: wanted.instance) }
         }
         change(at, of: entry, to: registration, &turn)
         answerOnceStored(entry.registrations[at], requester, &turn)

@@ -150,8 +150,11 @@ extension SenderEvent {
                 OpenRequest(
                     key: .stream(connection), answer: .command(connection, .appServer(.streamNotResumed)))
             ]
-        case .upstreamResolved(let upstream, let name):
-            [.upstream(upstream.requester), .waitingUpstream(upstream.requester, of: name)]
+        case .upstreamResolved(let upstream, let token):
+            [
+                .upstream(upstream.requester),
+                .waitingUpstream(upstream.requester, of: token.registration),
+            ]
         case .groupUpstream(let submission): submission.openRequests
         case .receiptDue(let due):
             [

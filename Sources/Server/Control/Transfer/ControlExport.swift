@@ -182,7 +182,8 @@ extension ExportedRegistration {
             category: registration.category, subtype: registration.subtype,
             senderText: registration.senderText, sender: registration.sender,
             otherSenders: registration.otherSenders, instance: registration.instance,
-            isProved: registration.isProved, scope: scope, scopeText: text,
+            isProved: registration.isProved, isTokenPrefixed: registration.isTokenPrefixed, scope: scope,
+            scopeText: text,
             // A row from a release that did not check device tokens: no import accepts it.
             apnsToken: AppleToken.isValid(registration.apnsToken) ? registration.apnsToken : [],
             appVersion: registration.appVersion,
@@ -212,7 +213,11 @@ extension ExportedGroup {
     fileprivate init(_ group: GroupRecord) {
         self.init(
             sender: group.name.sender, number: Int(clamping: group.name.number), label: group.label,
-            members: group.members.map { Member(device: $0.device, number: Int($0.number.number)) },
+            members: group.members.map {
+                Member(
+                    device: $0.registration.device, number: Int($0.registration.number.number),
+                    tokenPrefix: $0.prefix?.bytes ?? [])
+            },
             createdAt: group.createdAt)
     }
 }

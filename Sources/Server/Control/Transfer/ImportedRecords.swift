@@ -43,6 +43,7 @@ extension Registration {
             web: row.web.flatMap { WebKeys(publicKey: $0.publicKey, auth: $0.auth.revealed) },
             createdAt: row.createdAt)
         isProved = row.isProved
+        isTokenPrefixed = row.isTokenPrefixed
         apnsToken = row.apnsToken
         appVersion = row.appVersion
         scope =
@@ -78,7 +79,9 @@ extension GroupRecord {
         self.init(
             name: GroupName(sender: row.sender, number: UInt64(row.number)), label: row.label,
             members: row.members.map {
-                RegistrationName(device: $0.device, number: RegistrationNumber(UInt64($0.number)))
+                TokenName(
+                    RegistrationName(device: $0.device, number: RegistrationNumber(UInt64($0.number))),
+                    prefix: TokenPrefix($0.tokenPrefix))
             }, createdAt: row.createdAt)
     }
 }

@@ -8,7 +8,7 @@ enum HTTPTokenReply {
     case message(LegacyReply.Result)
     /// The result of a change of a subscription; `nil`: success.
     case subscription(TokenRefusal?)
-    case registration(RegistrationName)
+    case registration(TokenName)
     case registrationRefused(RegistrationRefusal)
 }
 

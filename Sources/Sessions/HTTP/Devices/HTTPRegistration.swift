@@ -94,7 +94,7 @@ extension HTTPSession {
     }
 
     /// Returns the answer to a registration: exactly this text, without a line end (mcs-device 5.2).
-    func registered(_ name: RegistrationName) -> HTTPResponse {
+    func registered(_ name: TokenName) -> HTTPResponse {
         HTTPResponse(.ok, HTTPResponse.text, Array("token=".utf8) + settings.seal.token(for: name))
     }
 

@@ -133,7 +133,7 @@ extension HTTPSession {
     }
 
     /// Returns the answer with a registration token.
-    func registered(_ name: RegistrationName, _ answer: WebAnswer) -> HTTPResponse {
+    func registered(_ name: TokenName, _ answer: WebAnswer) -> HTTPResponse {
         let token = settings.seal.token(for: name)
         var body = ByteBuffer()
         body.append("{\"token\":\"")
@@ -146,9 +146,10 @@ extension HTTPSession {
             body.append("/registrations/")
             body.append(installation ?? token)
         case .connected:
-            // The start of the token is unique, as the name of a push set must be.
+            // The start of a token without a prefix is unique, as the name of a push set must be.
+            let plain = settings.seal.token(for: name.registration)
             body.append("\",\"pushSet\":\"")
-            body.append(Array(token.prefix { $0 != UInt8(ascii: ":") }))
+            body.append(Array(plain.prefix { $0 != UInt8(ascii: ":") }))
         }
         body.append("\"}")
         return HTTPResponse(.ok, HTTPResponse.json, body.copied())

@@ -94,7 +94,7 @@ struct GroupChange {
     }
 
     /// Returns the operation for the core, with the validated members.
-    func operation(members: [RegistrationName]) -> GroupRequest.Operation {
+    func operation(members: [TokenName]) -> GroupRequest.Operation {
         switch kind {
         case .create: .create(label: label ?? [], members: members)
         case .add: .add(number: number, label: label, members: members)
@@ -126,14 +126,14 @@ final class GroupCheck: HTTPMultiTokenRequest {
     }
 
     /// Returns the valid members. A replaced token counts as its successor, and a rate-limited one is valid.
-    func members(_ seal: TokenSeal) -> [RegistrationName] {
+    func members(_ seal: TokenSeal) -> [TokenName] {
         zip(change.tokens, tokenResults.results).compactMap { token, result in
             switch result {
             case .sent(_, let canonical):
                 let member = canonical ?? token
-                return seal.name(of: member.raw)
+                return seal.tokenName(of: member)
             case .refused(.deviceRateExceeded), .refused(.senderRateExceeded):
-                return seal.name(of: token.raw)
+                return seal.tokenName(of: token)
             default: return nil
             }
         }

@@ -24,7 +24,7 @@ extension HTTPSession {
                 let change = try GroupChange(request.body.raw, sender, settings.seal)
                 guard change.kind != .remove else {
                     return try ask(
-                        change, members: change.tokens.compactMap { settings.seal.name(of: $0.raw) },
+                        change, members: change.tokens.compactMap { settings.seal.tokenName(of: $0) },
                         requester,
                         &io)
                 }
@@ -104,7 +104,7 @@ extension HTTPSession {
     }
 
     private func ask(
-        _ change: GroupChange, members: [RegistrationName], _ requester: Requester, _ io: inout SessionIO
+        _ change: GroupChange, members: [TokenName], _ requester: Requester, _ io: inout SessionIO
     ) throws(GroupFault) -> Outcome {
         guard !members.isEmpty else { throw GroupFault(.noMembers) }
         io.events.append(
@@ -161,7 +161,7 @@ extension HTTPSession {
         return HTTPResponse(.ok, HTTPResponse.json, body.copied())
     }
 
-    private func append(_ members: [RegistrationName], to body: inout ByteBuffer) {
+    private func append(_ members: [TokenName], to body: inout ByteBuffer) {
         body.append("[")
         for (at, member) in members.enumerated() {
             body.append(at == 0 ? "\"" : ",\"")

@@ -49,7 +49,7 @@ public enum FeedbackPage {
         let items = entries.lazy.filter { $0.bundle == query.bundle }.map { entry -> JSONValue in
             [
                 "registration_id": .string(
-                    String(decoding: seal.token(for: entry.registration), as: UTF8.self)),
+                    String(decoding: seal.token(for: entry.token), as: UTF8.self)),
                 "apns_token": .string(String(decoding: entry.deviceToken, as: UTF8.self)),
                 "environment": .string(entry.environment.rawValue),
                 "topic": .string(String(decoding: entry.bundle, as: UTF8.self)),

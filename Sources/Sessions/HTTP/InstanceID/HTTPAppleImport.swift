@@ -69,7 +69,7 @@ extension HTTPSession {
 final class AppleImport: HTTPMultiTokenAnswer {
     /// The result for one token.
     enum Result {
-        case done(RegistrationName)
+        case done(TokenName)
         /// The text is not an APNs token.
         case malformed
         /// The registry is full.
