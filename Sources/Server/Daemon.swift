@@ -128,6 +128,7 @@ final class Daemon: Sendable {
     /// Applies a configuration: rates and windows at once, other settings to new sessions.
     func apply(_ located: LocatedConfiguration) {
         let configuration = located.values
+        let hasOtherOrigins = configuration.corsOrigins != self.configuration.corsOrigins
         let sessions = SessionSettings(
             configuration, seal: seal, scramSecret: scramSecret, senders: senders)
         settings.withLock { $0 = Settings(configuration: located, sessions: SharedSettings(sessions)) }
@@ -136,6 +137,8 @@ final class Daemon: Sendable {
         change.jobs.append { $0.changePendingWindow(window) }
         let admission = configuration.admission
         change.jobs.append { $0.changeAdmission(admission) }
+        // Sessions keep their settings, and browsers their connections.
+        if hasOtherOrigins { change.jobs.append { $0.beginLastCall(to: [.https], .connectionDraining) } }
         factory.use(configuration.running)
         for mailbox in mailboxes { mailbox.post(change) }
         apns.apply(configuration)

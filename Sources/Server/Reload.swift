@@ -121,6 +121,7 @@ extension SessionSettings {
             }
         }
         pushHosts = HostNames.all(configuration).map { $0.lowercased() }
+        pageOrigins = PageOrigins(configuration.corsOrigins)
         acceptedDomains += configuration.hostNames.filter { !acceptedDomains.contains($0) }
     }
 }

@@ -95,6 +95,22 @@ struct SettingsTests {
         }
     }
 
+    @Test("pages of the configured origins may call the services for devices, by default those of all")
+    func origins() throws {
+        let page = "https://a.example"
+        let cases: [([String]?, PageOrigins)] = [
+            (nil, .any), ([page], .only([Array(page.utf8)])), ([], .only([])), ([page, "*"], .any),
+        ]
+        try withSenders { senders in
+            for pair in cases {
+                let settings = sessions(senders) { configuration in
+                    if let list = pair.0 { configuration[.corsOrigins] = .list(list) }
+                }
+                #expect(settings.pageOrigins == pair.1)
+            }
+        }
+    }
+
     @Test("sessions use the current senders, and salts of unknown senders depend on the secret")
     func senders() throws {
         try withSenders { senders in

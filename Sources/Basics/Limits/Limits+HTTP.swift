@@ -40,6 +40,8 @@ extension Limits {
         public static let accessTokenSeconds = 3_600
         /// Seconds by which the clock of an app server that signs an assertion may be off (http 9.1).
         public static let assertionSkewSeconds = 300
+        /// Seconds for which a browser may keep the answer to a preflight, as at Google.
+        public static let preflightSeconds = 3_600
         /// Requests of one connection that wait for their responses.
         public static let pipelinedRequests = 16
         /// Bytes that a compressed request body may expand to: the limit of one that is not compressed, against decompression

@@ -72,6 +72,7 @@ public enum ConfigKey: String, CaseIterable, Sendable {
     case scram
     case streamManagement = "stream_management"
     case idleNotifications = "idle_notifications"
+    case corsOrigins = "cors_origins"
 
     /// The type, default and documentation of a key.
     public struct Entry: Sendable {

@@ -234,5 +234,12 @@ extension ConfigKey {
             reason:
                 "FCM has ignored delay_while_idle since 2016, so this is off: every connected device counts as active. Only devices that log in as android-… or as chrome-… above 63 are asked, because libraries that log in as chrome-63 fail on the request.",
             isReloadable: true),
+        .corsOrigins: Entry(
+            type: .origins, preset: .list(["*"]),
+            help:
+                "Origins of the web pages that may call the services for devices and web push; [] permits none.",
+            reason:
+                "Google permits all, and the Firebase SDK for web apps needs it: a page is judged by the tokens that it presents, never by cookies. The interfaces for app servers are open to no page, because their keys and service accounts belong in no page.",
+            isReloadable: true),
     ]
 }

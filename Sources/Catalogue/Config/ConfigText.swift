@@ -35,6 +35,11 @@ extension ConfigKey {
                 try networks(
                     text.isEmpty
                         ? [] : text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)))
+        case .origins:
+            .list(
+                try origins(
+                    text.isEmpty
+                        ? [] : text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)))
         }
     }
 
@@ -43,6 +48,7 @@ extension ConfigKey {
         switch entry.type {
         case .hostNames: return .list(try hostNames(items))
         case .networks: return .list(try networks(items))
+        case .origins: return .list(try origins(items))
         default: throw ConfigMistake("takes one value, not a list", hint: "write \(entry.type.allowed)")
         }
     }
@@ -61,6 +67,32 @@ extension ConfigKey {
             }
         }
         return items
+    }
+
+    /// Refuses what no browser sends as an origin, since no page would ever match it.
+    private func origins(_ items: [String]) throws(ConfigMistake) -> [String] {
+        for item in items where item != "*" && !Self.isOrigin(item) {
+            throw ConfigMistake(
+                "\(shown(item)) is not an origin",
+                hint:
+                    "write a scheme, a host in lower case and a port only if it is not that of the scheme, such as https://app.example.com, or \"*\" for all"
+            )
+        }
+        return items
+    }
+
+    private static func isOrigin(_ text: String) -> Bool {
+        let schemes: [(start: String, port: Int?)] = [
+            ("https://", 443), ("http://", 80), ("chrome-extension://", nil), ("moz-extension://", nil),
+        ]
+        guard let scheme = schemes.first(where: { text.hasPrefix($0.start) }), text == text.lowercased()
+        else { return false }
+        let parts = text.dropFirst(scheme.start.count).split(
+            separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let host = parts.first, isHostName(String(host)), !host.hasPrefix("*") else { return false }
+        guard parts.count == 2 else { return true }
+        guard let port = Int(parts[1]), String(port) == parts[1] else { return false }
+        return (1...65_535).contains(port) && port != scheme.port
     }
 
     private func integer(_ text: String, in range: ClosedRange<Int>) throws(ConfigMistake) -> Int {

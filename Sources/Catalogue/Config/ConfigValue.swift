@@ -58,9 +58,11 @@ public enum ConfigType: Sendable, Equatable {
     case hostNames
     /// IPv4 and IPv6 addresses and networks.
     case networks
+    /// Origins of web pages, as browsers write them, or `*` for all.
+    case origins
 
     /// Whether the value is a list.
-    public var isList: Bool { self == .hostNames || self == .networks }
+    public var isList: Bool { self == .hostNames || self == .networks || self == .origins }
 
     /// What may be written, as messages and docs show it.
     public var allowed: String {
@@ -77,6 +79,7 @@ public enum ConfigType: Sendable, Equatable {
         case .endpoint: "a host name and a port, such as api.push.apple.com:443"
         case .hostNames: "a list of host names"
         case .networks: "a list of addresses and networks"
+        case .origins: "a list of origins, such as https://app.example.com, or * for all"
         }
     }
 
@@ -93,6 +96,7 @@ public enum ConfigType: Sendable, Equatable {
         case .endpoint: "NAME:PORT"
         case .hostNames: "NAME,…"
         case .networks: "NETWORK,…"
+        case .origins: "ORIGIN,…"
         }
     }
 }

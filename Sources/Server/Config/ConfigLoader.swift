@@ -160,7 +160,7 @@ public struct ConfigLoader {
             throw ConfigMistake("is \(node.kind), not one value", hint: write)
         }
         switch key.entry.type {
-        case .hostNames, .networks:
+        case .hostNames, .networks, .origins:
             throw ConfigMistake("is one value, not a list", hint: "write [\(shown(text))]")
         case .integer, .port, .boolean:
             guard isPlain else { throw ConfigMistake("is text in quotes", hint: "\(write), without quotes") }

@@ -71,6 +71,10 @@ extension Configuration {
     /// Maximum bytes of keys and values of a message to a topic.
     public var topicPayloadBytes: Int { number(.topicPayloadBytes) }
 
+    /// Origins of the web pages that may call the services for devices and web push; `*` stands for all.
+    public var corsOrigins: [String] {
+        if case .list(let items) = self[.corsOrigins] { items } else { [] }
+    }
     /// Addresses and networks of proxies that send a PROXY header.
     public var proxyProtocolFrom: [String] {
         if case .list(let items) = self[.proxyProtocolFrom] { items } else { [] }

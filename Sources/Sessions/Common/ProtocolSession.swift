@@ -197,6 +197,8 @@ public struct SessionSettings: Sendable {
     public var accounts = AccountFunctions.none
     /// Hosts allowed in the origin that a web push is signed for, in lower case (RFC 8292, 2).
     public var pushHosts = ["fcm.googleapis.com", "jmt17.google.com", "localhost", "127.0.0.1", "::1"]
+    /// The web pages of other origins that may call the services for devices and web push.
+    public var pageOrigins = PageOrigins.any
     /// The settings of SCRAM; `nil`: it is not offered, as by the real service.
     public var scram: SCRAMSettings?
     /// Whether XEP-0198 is offered after the login.

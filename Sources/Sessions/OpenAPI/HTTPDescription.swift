@@ -13,10 +13,12 @@ struct HTTPDescription: Sendable {
 
         var summary: String {
             switch self {
-            case .devices: "Devices, apps and web apps: check-in, registration, installations, topics."
+            case .devices:
+                "Devices, apps and web apps: check-in, registration, installations, topics. Web pages of the origins in cors_origins may call them."
             case .appServers:
                 "App servers: sending, groups, tokens and topics, in all generations of the interface."
-            case .webPush: "RFC 8030, with encryption by RFC 8291 and authorization by RFC 8292."
+            case .webPush:
+                "RFC 8030, with encryption by RFC 8291 and authorization by RFC 8292. Web pages of the origins in cors_origins may call it."
             case .operations: "This description, and the pages for the operator's tools."
             }
         }

@@ -42,6 +42,14 @@ public struct BrowserFile: Sendable {
     }
 }
 
+/// What a response permits web pages of other origins (Fetch, 3.2).
+public enum CrossOriginGrant: Sendable, Equatable {
+    /// Pages of every origin may read it.
+    case every
+    /// Pages of this origin may read it, of none if it is `nil`; the response to another origin differs.
+    case one([UInt8]?)
+}
+
 /// A complete response of the server; `append` writes its bytes.
 public struct HTTPResponse: Sendable {
     /// The status.
@@ -56,6 +64,27 @@ public struct HTTPResponse: Sendable {
     public var file: BrowserFile?
     /// The `Location` of a created resource, with 201.
     public var location: String?
+
+    /// What it permits web pages of other origins; `nil` for nothing.
+    public var crossOrigin: CrossOriginGrant?
+    /// What makes it the answer to a preflight; `nil` for anything else.
+    public var preflight: Preflight?
+
+    /// What the answer to a preflight permits the page that asks, if its origin is permitted.
+    public struct Preflight: Sendable {
+        /// The methods, as a list.
+        public var methods: String
+        /// The headers, as a list.
+        public var headers: StaticString
+        /// Seconds for which it is valid.
+        public var seconds: Int
+
+        public init(methods: String, headers: StaticString, seconds: Int) {
+            self.methods = methods
+            self.headers = headers
+            self.seconds = seconds
+        }
+    }
 
     /// Creates a response.
     public init(
@@ -110,6 +139,7 @@ public struct HTTPResponse: Sendable {
         give("X-Content-Type-Options") { $0.append("nosniff") }
         if let extra { give(extra.name) { $0.append(text: extra.value) } }
         if let location { give("Location") { $0.append(text: location) } }
+        crossOriginHeaders(give)
         if let file {
             give("ETag") { $0.append(text: file.entityTag) }
             give("Vary") { $0.append("Accept-Encoding") }
@@ -120,6 +150,26 @@ public struct HTTPResponse: Sendable {
             give("Referrer-Policy") { $0.append("no-referrer") }
             give("X-Frame-Options") { $0.append("DENY") }
         }
+    }
+
+    /// Credentials are never permitted: a browser then sends and accepts no cookies.
+    private func crossOriginHeaders(
+        _ give: (_ name: StaticString, _ value: (inout ByteBuffer) -> Void) -> Void
+    ) {
+        guard let crossOrigin else { return }
+        switch crossOrigin {
+        case .every: give("Access-Control-Allow-Origin") { $0.append("*") }
+        case .one(let origin):
+            give("Vary") { $0.append("Origin") }
+            guard let origin else { return }
+            give("Access-Control-Allow-Origin") { $0.append(origin) }
+        }
+        guard let preflight else {
+            return give("Access-Control-Expose-Headers") { $0.append("Location, Retry-After") }
+        }
+        give("Access-Control-Allow-Methods") { $0.append(text: preflight.methods) }
+        give("Access-Control-Allow-Headers") { $0.append(preflight.headers) }
+        give("Access-Control-Max-Age") { $0.append(decimal: preflight.seconds) }
     }
 
     /// Appends status line, headers and body.

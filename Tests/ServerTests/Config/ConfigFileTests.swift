@@ -145,6 +145,30 @@ import Transport
         }
     }
 
+    @Test("origins are as browsers send them, and anything else is refused by name")
+    func origins() throws {
+        func load(_ list: String) throws -> [String] {
+            try Self.load("format: 1\ncors_origins: \(list)\n", name: "x").corsOrigins
+        }
+        #expect(try Self.load("format: 1\n", name: "x").corsOrigins == ["*"])
+        #expect(try load("[]") == [])
+        let good = [
+            "https://app.example.com", "http://localhost:8080", "http://127.0.0.1", "https://a.example:8443",
+            "chrome-extension://abcdefghijklmnopabcdefghijklmnop", "*",
+        ]
+        #expect(try load("[\(good.map { "\"\($0)\"" }.joined(separator: ", "))]") == good)
+        for bad in [
+            "app.example.com", "https://app.example.com/", "https://App.example.com", "https://", "null", "",
+            "https://app.example.com:443", "http://a.example:80", "https://*.example.com",
+            "https://a.example:0",
+            "https://a.example:x", "https://a.example:08443", "ftp://a.example",
+            "https://a.example\\r\\nX: y",
+        ] {
+            let problems = #expect(throws: ConfigProblems.self, "\(bad)") { try load("[\"\(bad)\"]") }
+            #expect(problems?.lines.first?.contains("is not an origin") == true, "\(bad)")
+        }
+    }
+
     @Test("every key refuses a table and a missing value")
     func everyKey() {
         for key in ConfigKey.allCases where key != .format {

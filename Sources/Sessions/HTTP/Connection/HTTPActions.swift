@@ -37,14 +37,21 @@ extension HTTPSession {
             return .answer(.plain(RequestFault(.notFound, "There is nothing at this path.")))
         }
         var errors = first.endpoint.errors
-        endpointInfo = HTTPPendingRequests.EndpointInfo(first.endpoint)
+        endpointInfo = self.endpointInfo(first.endpoint, request)
+        if let preflight = HTTPEndpoint.preflight(
+            request, found.map(\.endpoint), endpointInfo.crossOrigin)
+        {
+            // Its status is none of those that the endpoint declares.
+            endpointInfo.answers = []
+            return .answer(preflight)
+        }
         do throws(RequestFault) {
             guard let (endpoint, captured) = found.first(where: { $0.endpoint.accepts(request.method) })
             else {
                 throw RequestFault(.methodNotAllowed, "The path does not accept this method.")
             }
             errors = endpoint.errors
-            endpointInfo = HTTPPendingRequests.EndpointInfo(endpoint)
+            endpointInfo = self.endpointInfo(endpoint, request)
             if endpoint.needsBody, !request.delimitsBody {
                 throw RequestFault(.lengthRequired, "The request has no body.")
             }
@@ -61,6 +68,12 @@ extension HTTPSession {
             }
             return .answer(response)
         }
+    }
+
+    private func endpointInfo(
+        _ endpoint: HTTPEndpoint, _ request: HTTPRequest
+    ) -> HTTPPendingRequests.EndpointInfo {
+        HTTPPendingRequests.EndpointInfo(endpoint, request, settings.pageOrigins)
     }
 
     /// Returns the answer to a fault in the error form of the endpoint.

@@ -71,6 +71,9 @@ struct HTTPEndpoint: Sendable {
     let answers: [HTTPDescription.Answer]
     /// The index in `Metric.httpEndpoints`.
     let position: Int
+    /// Whether web pages of other origins may call it (`PageOrigins`): the services that apps and web apps call. Those for app
+    /// servers take keys and service accounts, which belong in no page.
+    let isForPages: Bool
 
     /// One segment of a path, between two slashes.
     enum Segment: Sendable, Equatable {
@@ -97,7 +100,9 @@ struct HTTPEndpoint: Sendable {
         self.action = action
         self.errors = errors
         self.needsBody = needsBody
-        answers = action.description.allAnswers(errors, needsBody: needsBody)
+        let description = action.description
+        answers = description.allAnswers(errors, needsBody: needsBody)
+        isForPages = description.section == .devices || description.section == .webPush
         position = Metric.httpEndpoints.firstIndex(of: "\(method.rawValue) \(path)") ?? 0
     }
 

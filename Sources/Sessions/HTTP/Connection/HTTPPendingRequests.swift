@@ -48,12 +48,15 @@ struct HTTPPendingRequests {
         var position = 0
         /// The answers that the endpoint declares.
         var answers: [HTTPDescription.Answer] = []
+        /// What its answer permits web pages of other origins.
+        var crossOrigin: CrossOriginGrant?
 
         init() {}
 
-        init(_ endpoint: HTTPEndpoint) {
+        init(_ endpoint: HTTPEndpoint, _ request: HTTPRequest, _ origins: PageOrigins) {
             position = endpoint.position
             answers = endpoint.answers
+            if endpoint.isForPages { crossOrigin = origins.grant(to: request) }
         }
     }
 

@@ -199,6 +199,8 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
             "OpenAPI does not declare \(response.status) with \(response.contentType) here")
         chosen.append(
             HTTPResponseRecord(endpoint: endpointInfo.position, status: response.status, start: start))
+        var response = response
+        response.crossOrigin = endpointInfo.crossOrigin
         codec.answer(exchange, response, now: now)
     }
 
