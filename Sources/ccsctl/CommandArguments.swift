@@ -12,6 +12,11 @@ enum CommandArguments {
     static func request(_ name: OperationName, for invocation: Invocation) throws(Failure) -> OperatorRequest
     {
         var given = object(name, for: invocation)
+        if name == .sendMessage, let path = invocation.text("--message") {
+            let text = try TextFile.read(path, limit: Limits.Operator.requestBytes).revealed
+            given = .object(
+                (given.members ?? []) + [.init("message", .object(try members(of: text, path)))])
+        }
         if name == .addAPNsCredential {
             given = .object((given.members ?? []) + (try CredentialFiles.members(invocation)))
         }
@@ -21,9 +26,7 @@ enum CommandArguments {
         }
         switch request {
         case .sendMessage(var command):
-            let pairs = try pairs(name, invocation)
-            // With both raw_data and pairs the server reports the conflict; with raw_data alone data is omitted.
-            if command.rawData == nil || !pairs.isEmpty { command.data = pairs }
+            try complete(&command, invocation)
             return .sendMessage(command)
         case .sendFromVirtualDevice(var command):
             command.data = try pairs(name, invocation)
@@ -64,6 +67,26 @@ enum CommandArguments {
             if let text = invocation.text(flag) { members.append(.init(field, .string(text))) }
         }
         return .object(members)
+    }
+
+    /// Adds the payload of a message from the arguments and options.
+    private static func complete(_ command: inout SendMessage, _ invocation: Invocation) throws(Failure) {
+        let pairs = try pairs(.sendMessage, invocation)
+        if let text = invocation.text("--notification") {
+            command.notification = try members(of: text, "--notification")
+        }
+        // With both raw_data and pairs the server reports the conflict; with raw_data or a notification alone data is omitted.
+        let isOther = command.rawData != nil || command.notification != nil || command.message != nil
+        if !isOther || !pairs.isEmpty { command.data = pairs }
+    }
+
+    /// Returns the members of an object that an option or a file holds.
+    private static func members(of text: String, _ source: String) throws(Failure) -> [JSONValue.Member] {
+        guard let json = try? JSONValue(parsing: Array(text.utf8).raw), let members = json.members else {
+            throw Failure(
+                .usage, "\(source) is not a JSON object", hint: "expected {\"title\": \"Hello\"} or similar")
+        }
+        return members
     }
 
     /// Returns the reload request, with a certificate and key if their files are given.

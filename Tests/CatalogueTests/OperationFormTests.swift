@@ -50,7 +50,7 @@ import Testing
                 "--label TEXT", "--project NAME", "--sender-id N", "--key-file FILE", "--key-stdin",
             ])
         let send = OperationName.sendMessage.form.command
-        #expect(send.arguments.map(\.usage) == ["SENDER_ID", "TOKEN", "[KEY=VALUE...]"])
+        #expect(send.arguments.map(\.usage) == ["SENDER_ID", "[TOKEN]", "[KEY=VALUE...]"])
         #expect(send.options.map(\.usage).contains("--priority normal|high"))
         let accounts = OperationName.listAccounts.form.command
         #expect(accounts.arguments.map(\.usage) == ["[SENDER_ID]"])

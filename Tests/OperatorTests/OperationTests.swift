@@ -186,7 +186,7 @@ import Wire
             }
         }
         #expect(try entries(.addSender) == ["sender=5", "label=shop", "project=lab-one"])
-        #expect(try entries(.sendMessage) == ["sender=5", "target: dzx"])
+        #expect(try entries(.sendMessage) == ["sender=5", "target: dzx", "sender=5"])
         #expect(try entries(.removeAccount) == ["sender=5", "key_id=0a"])
         #expect(
             try entries(.addAPNsCredential) == ["sender=4711", "key_id=ABC123DEFG", "bundle=com.example.app"])

@@ -166,9 +166,11 @@ enum Samples {
     private static let message = Sample(
         arguments: [
             [
-                "sender_id": "5", "to": token, "raw_data": "AAAA", "data": ["a": "b"], "collapse_key": "k",
-                "time_to_live": 60, "priority": "high", "delivery_receipt_requested": true,
-            ]
+                "sender_id": "5", "to": token, "message_id": "m1", "raw_data": "AAAA", "data": ["a": "b"],
+                "notification": ["title": "t"], "collapse_key": "k", "time_to_live": 60, "priority": "high",
+                "delivery_receipt_requested": true,
+            ],
+            ["sender_id": "5", "message": ["token": "t", "data": ["a": "b"]]],
         ],
         answers: [
             [

@@ -32,6 +32,28 @@ private func words(_ refusal: Refusal) -> (word: String, detail: String) {
 }
 
 @Suite struct CCSPayloadTests {
+    @Test("a description is escaped for a stanza, and left as it is for an encoder that escapes it")
+    func forms() {
+        let refusals: [(Refusal, [UInt8], String, String)] = [
+            (
+                .conflict(field: "data", reason: "a<b"), [],
+                #"InvalidJson: INVALID_FIELD : Field "data" cannot be used: a<b"#, #"Field \"data\""#
+            ),
+            (
+                .invalidToken, Array(#"a"<b>"#.utf8), #"Invalid token on 'to' field: a"<b>"#, #"a\""#
+            ),
+        ]
+        for (refusal, target, plain, part) in refusals {
+            var text = ByteBuffer()
+            var stanza = ByteBuffer()
+            ErrorCode.append(descriptionOf: refusal, to: target.raw, as: .plain, into: &text)
+            ErrorCode.append(descriptionOf: refusal, to: target.raw, into: &stanza)
+            #expect(String(decoding: text.copied(), as: UTF8.self) == plain)
+            let escaped = String(decoding: stanza.copied(), as: UTF8.self)
+            #expect(escaped.contains(part) && !escaped.contains("<"), "\(escaped)")
+        }
+    }
+
     @Test("hostile payloads get the answer in their file names", arguments: HostileJSON.all)
     func hostile(file: HostileJSON) throws {
         let outcome = outcome(try file.content())

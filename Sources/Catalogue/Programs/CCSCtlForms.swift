@@ -188,11 +188,25 @@ extension OperationName {
         ])
 
     private static let sendForm = OperationForm(
-        SendMessage.self, supplied: [\.data],
+        SendMessage.self, optionalArguments: [\.to], supplied: [\.data, \.notification, \.message],
         arguments: [pairArgument],
+        options: [
+            Option(
+                "--notification", .text, "JSON",
+                "The notification to show: an object with title, body and the other fields of legacy HTTP."),
+            Option(
+                "--message", .path, "FILE",
+                "File with a message of HTTP v1, or with the body of a request with one, instead of TOKEN and the other options."
+            ),
+        ],
         details: ["Exits with 1 if the message is refused."],
         examples: [
-            Example("Send two key-value pairs", "ccsctl send 100000000001 \"$TOKEN\" title=Hello body=World")
+            Example("Send two key-value pairs", "ccsctl send 100000000001 \"$TOKEN\" title=Hello body=World"),
+            Example(
+                "Show a notification",
+                "ccsctl send 100000000001 \"$TOKEN\" --notification '{\"title\": \"Hello\", \"body\": \"World\"}'"
+            ),
+            Example("Send what an app server sends by HTTP v1", "ccsctl send 100000000001 --message v1.json"),
         ])
 
     private static let pairArgument = Argument(

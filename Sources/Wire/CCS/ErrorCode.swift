@@ -33,15 +33,24 @@ public enum ErrorCode {
         }
     }
 
-    /// Appends the `error_description` as the content of a JSON string; `to` is the target as sent.
+    /// The form in which a description is appended.
+    public enum Form: Sendable {
+        /// As the content of a JSON string in a stanza.
+        case stanza
+        /// As it is, for an encoder that escapes it.
+        case plain
+    }
+
+    /// Appends the `error_description`; `to` is the target as sent.
     public static func append(
-        descriptionOf refusal: Refusal, to target: RawSpan, into buffer: inout ByteBuffer
+        descriptionOf refusal: Refusal, to target: RawSpan, as form: Form = .stanza,
+        into buffer: inout ByteBuffer
     ) {
         switch refusal {
         case .repeatedMessageID: buffer.append("Message with the same id has been received before")
         case .invalidToken:
             buffer.append("Invalid token on 'to' field: ")
-            append(cut: target, into: &buffer)
+            append(cut: target, as: form, into: &buffer)
         case .senderMismatch: buffer.append("Token on 'to' field belongs to another sender")
         case .senderSuspended: buffer.append("The sender is suspended")
         case .notRegistered: buffer.append("Token on 'to' field is no longer registered")
@@ -53,8 +62,8 @@ public enum ErrorCode {
         case .storeDamaged: buffer.append(DamageText.value)
         case .internalError: buffer.append("Internal server error, retry later")
         case .draining: buffer.append("Connection is draining")
-        case .apns(let refusal): append(text: APNsText.description(of: refusal), into: &buffer)
-        default: append(text: formText(refusal), into: &buffer)
+        case .apns(let refusal): append(text: APNsText.description(of: refusal), as: form, into: &buffer)
+        default: append(text: formText(refusal), as: form, into: &buffer)
         }
     }
 
@@ -88,19 +97,26 @@ public enum ErrorCode {
         }
     }
 
-    private static func append(text: String, into buffer: inout ByteBuffer) {
-        JSONWriter.append(content: Array(text.utf8).raw, in: .element, to: &buffer)
+    private static func append(text: String, as form: Form, into buffer: inout ByteBuffer) {
+        append(content: Array(text.utf8).raw, as: form, into: &buffer)
+    }
+
+    private static func append(content: RawSpan, as form: Form, into buffer: inout ByteBuffer) {
+        switch form {
+        case .stanza: JSONWriter.append(content: content, in: .element, to: &buffer)
+        case .plain: buffer.append(content)
+        }
     }
 
     /// Appends a token as sent, cut to twice the length of a valid one.
-    private static func append(cut target: RawSpan, into buffer: inout ByteBuffer) {
-        let limit = 2 * TokenSeal.length
+    private static func append(cut target: RawSpan, as form: Form, into buffer: inout ByteBuffer) {
+        let limit = 2 * TokenSeal.longestLength
         guard target.byteCount > limit else {
-            return JSONWriter.append(content: target, in: .element, to: &buffer)
+            return append(content: target, as: form, into: &buffer)
         }
         var end = limit
         while end > 0, target.byte(at: end) & 0xC0 == 0x80 { end -= 1 }
-        JSONWriter.append(content: target.extracting(0..<end), in: .element, to: &buffer)
+        append(content: target.extracting(0..<end), as: form, into: &buffer)
         buffer.append("…")
     }
 }

@@ -22,6 +22,8 @@ function suppliedWords(field, value) {
   if (!given(value)) return [];
   switch (field) {
   case 'data': return Object.entries(value).map(([key, text]) => quoted(`${key}=${text}`));
+  case 'notification': return ['--notification', quoted(JSON.stringify(value))];
+  case 'message': return ['--message', 'FILE'];
   case 'file': return ['FILE'];
   case 'public_key': return ['--out', 'key.json'];
   case 'key': return ['--key-file', 'FILE'];

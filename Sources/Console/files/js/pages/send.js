@@ -8,7 +8,7 @@ import { act } from '../components/notice.js';
 import { pairsField, pairsOf } from '../components/pairs.js';
 import { fateOf } from './send-result.js';
 
-const optional = ['collapse_key', 'priority', 'raw_data'];
+const optional = ['collapse_key', 'message_id', 'priority', 'raw_data'];
 const sent = new Map();
 
 /** Returns where a message was sent from this page, by its ID; undefined for others. */
@@ -25,10 +25,13 @@ export function sendForm({ to, sender = '', tracing = null, signal = undefined }
       textField('Collapse key', 'collapse_key', { help: 'Replaces a waiting message with the same key.' }),
       textField('Lifetime in seconds', 'time_to_live', { inputmode: 'numeric', help: '0: now or never. Empty: four weeks.' }),
       choiceField('Priority', 'priority', [['', 'default'], ['normal', 'normal'], ['high', 'high']]),
+      textField('Notification title', 'notification_title', { help: 'Shown by the device or the app.' }),
+      textField('Notification body', 'notification_body'),
+      textField('Message ID', 'message_id', { help: 'Empty: generated. The receipt repeats it.' }),
       textField('Raw data (Base64)', 'raw_data', { help: 'Instead of the pairs above.' }),
       checkField('Ask for a delivery receipt', 'delivery_receipt_requested'))));
   const json = areaField('Arguments of the command send, as JSON', 'json',
-    { rows: 9, help: 'The fields of a downstream message: sender_id, to, data, collapse_key, time_to_live, priority …' },
+    { rows: 9, help: 'The fields of a downstream message: sender_id, to, data, notification, collapse_key, time_to_live, priority … Or paste a request of HTTP v1: {"message": {…}}.' },
   );
   const senderField = textField('Sender ID', 'sender_id', { value: sender ?? '', inputmode: 'numeric', required: true });
   const toField = textField('To', 'to',
@@ -42,10 +45,10 @@ export function sendForm({ to, sender = '', tracing = null, signal = undefined }
     plain.hidden = asJSON.checked;
   } } });
   const submit = (_, pressed) => act(pressed, fate, async () => {
-    const args = asJSON.checked ? parsed(json.querySelector('textarea').value) : message(element);
+    const args = asJSON.checked ? parsed(json.querySelector('textarea').value, values(element).sender_id) : message(element);
     fill(command, ctl('send', args));
     const answer = await call('send', args, signal);
-    sent.set(answer.message_id, args.to);
+    sent.set(answer.message_id, targetOf(args));
     return fateOf(answer, args, tracing, signal);
   });
   const element = form(submit, plain, h('label', { class: 'check' }, asJSON, 'Write it as JSON'), json,
@@ -60,13 +63,26 @@ function message(element) {
   for (const field of optional) if (given[field]) args[field] = given[field];
   if (given.time_to_live) args.time_to_live = /^\d+$/.test(given.time_to_live) ? Number(given.time_to_live) : given.time_to_live;
   if (given.delivery_receipt_requested) args.delivery_receipt_requested = true;
+  const shown = [['title', given.notification_title], ['body', given.notification_body]].filter(([, text]) => text);
+  if (shown.length) args.notification = Object.fromEntries(shown);
   const data = pairsOf(element);
   if (!given.raw_data && data) args.data = data;
   return args;
 }
 
-function parsed(text) {
-  try { return JSON.parse(text); } catch (error) {
+/** Returns the target of a message, also of one of HTTP v1. */
+function targetOf(args) {
+  const v1 = args.message?.message ?? args.message;
+  return args.to ?? v1?.token ?? v1?.fid ?? (v1?.topic ? `/topics/${v1.topic}` : v1?.condition);
+}
+
+/** Returns the arguments in a text. A request of HTTP v1 names no sender: it is sent as the one of the form. */
+function parsed(text, sender) {
+  try {
+    const args = JSON.parse(text);
+    if (!args.message || args.sender_id) return args;
+    return { sender_id: sender, message: args };
+  } catch (error) {
     throw Object.assign(new Error(`invalid JSON: ${error.message}`),
       { hint: 'expected an object such as {"sender_id": "1", "to": "…", "data": {"key": "value"}}' },
     );
