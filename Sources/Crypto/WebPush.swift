@@ -7,11 +7,6 @@ public enum WebPush {
     /// The length of a salt.
     public static let saltBytes = 16
 
-    /// Whether the keys of a web registration are valid: a point on the curve, and an `auth` of the right length.
-    public static func isUsable(publicKey: [UInt8], auth: [UInt8]) -> Bool {
-        auth.count == authBytes && P256.isPublicKey(publicKey)
-    }
-
     /// The content encryption key and nonce of a message.
     struct MessageKeys {
         var content: [UInt8]

@@ -132,7 +132,7 @@ struct WebPushTests {
 
     @Test func invalidKeysAreRefused() throws {
         let good = receiver.publicKey
-        #expect(WebPush.isUsable(publicKey: good, auth: auth))
+        #expect(P256.isPublicKey(good))
         var offCurve = good
         offCurve[64] ^= 1
         let compressed = [2 | good[64] & 1] + good[1...32]
@@ -142,14 +142,16 @@ struct WebPushTests {
         for bad in [
             [], [0], offCurve, compressed, hybrid, tooLarge, origin, Array(good.dropLast()), good + [0],
         ] {
-            #expect(!WebPush.isUsable(publicKey: bad, auth: auth), "\(bad)")
+            #expect(!P256.isPublicKey(bad), "\(bad)")
             var random = FixedBytes()
             #expect(WebPush.seal([1], publicKey: bad, auth: auth) { random.take($0) } == nil)
             #expect(WebPush.sealBody([1], publicKey: bad, auth: auth, random: { random.take($0) }) == nil)
             #expect(receiver.secret(with: bad) == nil)
         }
         for length in [0, 15, 17] {
-            #expect(!WebPush.isUsable(publicKey: good, auth: [UInt8](repeating: 1, count: length)))
+            var random = FixedBytes()
+            let other = [UInt8](repeating: 1, count: length)
+            #expect(WebPush.seal([1], publicKey: good, auth: other) { random.take($0) } == nil)
         }
     }
 

@@ -47,6 +47,33 @@ import Testing
         #expect(delivery.web == nil && delivery.message.body == bytes("body 5"))
     }
 
+    @Test("A push with a server key reaches the endpoint of its sender alone, and no newer registration")
+    func account() throws {
+        let bench = bench()
+        func push(_ requestID: UInt32, _ sender: SenderID, to name: RegistrationName) -> [String] {
+            var submission = Harness.submission(requestID, to: name)
+            submission.entitlement = .webPushAccount(sender)
+            bench.post(.submitted(submission))
+            bench.settle()
+            return bench.take(appServer).words
+        }
+        #expect(push(5, Harness.sender, to: Harness.target) == ["ack 5"])
+        #expect(push(6, Harness.otherSender, to: Harness.target) == ["nack 6 sender_mismatch"])
+        #expect(push(7, Harness.sender, to: Self.endpoint) == ["nack 7 sender_mismatch"], "it has a key")
+        let keys = try #require(WebKeys(publicKey: Self.key, auth: [UInt8](repeating: 2, count: 16)))
+        bench.post(
+            .registerWeb(
+                WebRegistrationRequest(
+                    requester: Requester(connection: web, requestID: 2), endpoint: Self.endpoint, keys: keys,
+                    project: .sender(Harness.sender), instance: [], renewed: nil)))
+        bench.settle()
+        let made = bench.take(web).compactMap { command in
+            if case .reply(_, .registered(let token)) = command { token.registration } else { nil }
+        }
+        let encrypted = try #require(made.first)
+        #expect(push(8, Harness.sender, to: encrypted) == ["nack 8 invalid_token"])
+    }
+
     @Test("A push is refused while a web app of the same endpoint belongs to a suspended sender")
     func suspended() throws {
         let bench = bench()

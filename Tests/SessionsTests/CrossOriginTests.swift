@@ -36,7 +36,7 @@ import Wire
         "A preflight to each service for devices and web push permits its method, and asks for no credential")
     func preflights() {
         let endpoints = HTTPEndpoint.services.filter(\.isForPages)
-        #expect(endpoints.count == 15)
+        #expect(endpoints.count == 16)
         for endpoint in endpoints {
             let head = Self.head(Self.preflight(Self.path(endpoint), endpoint.method.rawValue))
             #expect(head.hasPrefix("http/1.1 200 ok\r\n"), "\(endpoint.path)")
@@ -96,6 +96,30 @@ import Wire
             #expect(head.hasPrefix("http/1.1 \(status)"), "\(head)")
             #expect(head.contains("\r\naccess-control-allow-origin: *\r\n"), "\(request)")
         }
+    }
+
+    @Test("A page may also read the refusal of a request that was not read as a whole")
+    func unread() {
+        let path = "/v1/projects/p/registrations"
+        let origin = "Host: ccsd\r\nOrigin: \(Self.page)\r\n"
+        for (request, status) in [
+            ("POST \(path) HTTP/1.1\r\n\(origin)Content-Length: 9999999\r\n\r\n", "413"),
+            ("POST \(path) HTTP/1.1\r\n\(origin)Transfer-Encoding: chunked\r\n\r\nx\r\n", "400"),
+            (
+                "POST \(path) HTTP/1.1\r\n\(origin)A: \(String(repeating: "a", count: Limits.HTTP.requestHeadBytes))",
+                "431"
+            ),
+            ("POST \(path) HTTP/1.1\r\n\(origin)TTL: 1\r\nTTL: 1\r\n\r\n", "400"),
+        ] {
+            let head = Self.head(request)
+            #expect(head.hasPrefix("http/1.1 \(status)"), "\(head)")
+            #expect(head.contains("\r\naccess-control-allow-origin: *\r\n"), "\(head)")
+        }
+        let harness = HTTPHarness()
+        harness.send("POST \(path) HTTP/1.1\r\n\(origin)Content-Length: 9\r\n\r\n{")
+        harness.pass(seconds: Limits.HTTP.requestDeadlineSeconds + 1)
+        let late = harness.takeSent()
+        #expect(late.hasPrefix("HTTP/1.1 408 ") && late.contains("Access-Control-Allow-Origin: *\r\n"))
     }
 
     @Test("A client that is no page gets the answer that it always got")

@@ -234,14 +234,14 @@ import Wire
         (
             #""token":"\#(token)","data":{"k":"\#(String(repeating: "x", count: Limits.Message.payloadBytes))"}"#,
             "400",
-            #"{"error":{"code":400,"message":"Request contains an invalid argument.","status":"INVALID_ARGUMENT"}}"#
+            #""message":"The message is too big: 4097 bytes of keys and values, expected at most 4096","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"INVALID_ARGUMENT"},{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"message.data","#
         ),
         (#""topic":"a b""#, "400", "Invalid topic name"),
         (#""topic":"/topics/""#, "400", "Invalid topic name"),
         (#""condition":"'a' in""#, "400", "Invalid condition"),
         (
             #""topic":"news","data":{"k":"\#(String(repeating: "x", count: Limits.Topic.payloadBytes))"}"#,
-            "400", "INVALID_ARGUMENT"
+            "400", "The message is too big: 2049 bytes"
         ),
         (#""token":"\#(token)","extra":1"#, "400", "Unknown name"),
     ]

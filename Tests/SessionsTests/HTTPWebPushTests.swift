@@ -9,6 +9,21 @@ import Wire
 @Suite struct HTTPWebPushTests {
     static let name = RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(3))
     static let key = [4] + [UInt8](repeating: 7, count: 64)
+    /// The public key of a message; `isPublicKey` takes this one alone for a point on the curve.
+    static let point = [4] + [UInt8](repeating: UInt8(ascii: "p"), count: 64)
+    /// A content in `aes128gcm`: salt, record size, length of the key, key, and one record of the least length.
+    static let sealed = content()
+    /// The headers that `aesgcm` needs.
+    static let oldHeaders = "Encryption: salt=\(salt)\r\nCrypto-Key: dh=\(base64(point))\r\n"
+    static let salt = base64([UInt8](repeating: 1, count: 16))
+
+    /// Returns a content in `aes128gcm`, of ASCII characters alone.
+    static func content(rs: [UInt8] = [0, 0, 16, 0], key: [UInt8] = point, record: Int = 17) -> String {
+        let bytes =
+            [UInt8](repeating: UInt8(ascii: "s"), count: 16) + rs + [UInt8(key.count)] + key
+            + [UInt8](repeating: UInt8(ascii: "r"), count: record)
+        return String(decoding: bytes, as: UTF8.self)
+    }
     static let now = 1_795_156_966
 
     /// Signs with a keyed digest twice: the tests only check that signatures are verified.
@@ -20,6 +35,7 @@ import Wire
     static func harness() -> HTTPHarness {
         HTTPHarness { settings in
             settings.webPush.verifies = { signature, text, key in signature == sign(text, key) }
+            settings.webPush.isPublicKey = { $0 == point }
         }
     }
 
@@ -44,7 +60,7 @@ import Wire
     /// Returns a request; `nil` omits a header.
     static func request(
         path: String? = nil, authorization: String? = "vapid t=\(jwt()), k=\(base64(key))",
-        ttl: String? = "60", coding: String? = "aes128gcm", extra: String = "", body: String = "secret"
+        ttl: String? = "60", coding: String? = "aes128gcm", extra: String = "", body: String = sealed
     ) -> String {
         let token = String(decoding: HTTPHarness.seal.token(for: name), as: UTF8.self)
         var text = "POST \(path ?? "/fcm/send/\(token)") HTTP/1.1\r\nHost: fcm.googleapis.com\r\n"
@@ -84,7 +100,7 @@ import Wire
         message.append(submission.content.body)
         let read = try MCS.DataMessage(decoding: message.bytes)
         #expect(read.body == DeviceSamples.pairs(("content-encoding", "aes128gcm")))
-        #expect(read.rawData == Array("secret".utf8))
+        #expect(read.rawData == Array(Self.sealed.utf8))
         #expect(harness.takeSent().isEmpty, "not before it is stored")
         harness.perform(
             .submission(
@@ -100,11 +116,11 @@ import Wire
     @Test("aesgcm requires its two headers, which are passed on unchanged")
     func aesgcm() throws {
         let harness = Self.harness()
-        let key = "dh=AAA;p256ecdsa=\(Self.base64(Self.key))"
+        let key = "dh=\(Self.base64(Self.point));p256ecdsa=\(Self.base64(Self.key))"
         harness.send(
             Self.request(
                 authorization: "WebPush \(Self.jwt())", coding: "aesgcm",
-                extra: "Encryption: salt=BBB\r\nCrypto-Key: \(key)\r\n"))
+                extra: "Encryption: salt=\(Self.salt)\r\nCrypto-Key: \(key)\r\n"))
         let body = try Self.submission(harness).content.body
         var pairs: [String] = []
         try AppData.forEach(in: body.raw) { key, value in
@@ -112,18 +128,19 @@ import Wire
                 String(decoding: [UInt8](copying: key), as: UTF8.self) + "="
                     + String(decoding: [UInt8](copying: value), as: UTF8.self))
         }
-        #expect(pairs == ["crypto-key=\(key)", "encryption=salt=BBB", "content-encoding=aesgcm"])
+        #expect(pairs == ["crypto-key=\(key)", "encryption=salt=\(Self.salt)", "content-encoding=aesgcm"])
     }
 
     @Test("Crypto-Key and Encryption on two lines each are one list, which the device gets as a whole")
     func repeatedLists() throws {
         let harness = Self.harness()
         let key = "p256ecdsa=\(Self.base64(Self.key))"
+        let point = Self.base64(Self.point)
         harness.send(
             Self.request(
                 authorization: "WebPush \(Self.jwt())", coding: "aesgcm",
                 extra:
-                    "Crypto-Key: \(key)\r\nEncryption: keyid=a\r\nCrypto-Key: dh=BBBB\r\nEncryption: salt=CCCC\r\n"
+                    "Crypto-Key: \(key)\r\nEncryption: keyid=a\r\nCrypto-Key: dh=\(point)\r\nEncryption: salt=\(Self.salt)\r\n"
             ))
         let body = try Self.submission(harness).content.body
         var pairs: [String] = []
@@ -134,7 +151,8 @@ import Wire
         }
         #expect(
             pairs == [
-                "crypto-key: \(key), dh=BBBB", "encryption: keyid=a, salt=CCCC", "content-encoding: aesgcm",
+                "crypto-key: \(key), dh=\(point)", "encryption: keyid=a, salt=\(Self.salt)",
+                "content-encoding: aesgcm",
             ])
     }
 
@@ -149,6 +167,32 @@ import Wire
         harness.send(Self.request(extra: lines + "\r\n"))
         #expect(harness.events.isEmpty)
         #expect(harness.takeSent().hasPrefix("HTTP/1.1 400 "))
+    }
+
+    @Test("the server key of a numeric sender entitles to a push, also at the path that GCM gave out")
+    func serverKey() throws {
+        let token = String(decoding: HTTPHarness.seal.token(for: Self.name), as: UTF8.self)
+        for path in ["/fcm/send/\(token)", "/gcm/send/\(token)", "/wp/\(token)"] {
+            let harness = Self.harness()
+            harness.send(Self.request(path: path, authorization: "key=good-key"))
+            let submission = try Self.submission(harness)
+            #expect(submission.entitlement == .webPushAccount(HTTPHarness.sender), "\(path)")
+            #expect(submission.target == Self.name)
+            harness.perform(
+                .submission(
+                    requestID: submission.requester.requestID,
+                    .accepted(id: PersistentID(sequence: SequenceNumber(9), salt: 1), canonical: nil)))
+            #expect(harness.takeSent().contains("Location: https://fcm.googleapis.com/m/0:9%25"))
+        }
+        let signed = Self.harness()
+        signed.send(Self.request(path: "/gcm/send/\(token)"))
+        #expect(try Self.submission(signed).entitlement == .webPush(key: Self.key))
+        let suspended = HTTPHarness {
+            $0.webPush.isPublicKey = { $0 == Self.point }
+            $0.isKeySuspended = { _, _ in true }
+        }
+        suspended.send(Self.request(authorization: "key=other-key"))
+        #expect(suspended.takeSent().hasPrefix("HTTP/1.1 403 ") && suspended.events.isEmpty)
     }
 
     @Test("a push without content needs no encoding, long lifetimes are limited, and both paths work")
@@ -179,7 +223,8 @@ import Wire
             (request(body: String(repeating: "x", count: 4_097)), 413, "4,096"),
             (request(path: "/fcm/send/abc"), 404, "subscription"),
             (request(authorization: nil), 401, "Authorization"),
-            (request(authorization: "key=AIza"), 401, "Authorization"),
+            (request(authorization: "key=AIza"), 401, "server key"),
+            (request(authorization: "Basic AIza"), 401, "Authorization"),
             (request(authorization: "vapid k=\(base64(key))"), 401, "token"),
             (request(authorization: "vapid t=\(jwt())"), 401, "public key"),
             (request(authorization: "vapid t=\(jwt()), k=AAAA"), 401, "public key"),
@@ -272,14 +317,61 @@ import Wire
         #expect(answer.contains("Retry-After: ") == (retry != nil))
     }
 
+    @Test(
+        "a content that no device can decrypt is refused with what is wrong in it",
+        arguments: [
+            (request(body: "secret"), "header of aes128gcm"),
+            (request(body: String(sealed.prefix(85))), "header of aes128gcm"),
+            (request(body: content(rs: [0, 0, 0, 17])), "rs in the body"),
+            (request(body: content(key: Array(point.dropLast()), record: 18)), "65 bytes"),
+            (request(body: content(record: 0)), "at least 17 bytes"),
+            (request(body: content(record: 16)), "at least 17 bytes"),
+            (request(body: content(rs: [0, 0, 0, 20], record: 36)), "at least 17 bytes"),
+            (request(body: content(key: [4] + [UInt8](repeating: 113, count: 64))), "not on the curve"),
+            (old("Crypto-Key: dh=\(base64(point))\r\nEncryption: keyid=a\r\n"), "salt in Encryption"),
+            (old("Crypto-Key: dh=\(base64(point))\r\nEncryption: salt=AAAA\r\n"), "salt in Encryption"),
+            (old(oldHeaders + "Encryption: rs=2\r\n"), "rs in Encryption"),
+            (old(oldHeaders + "Encryption: rs=x\r\n"), "rs in Encryption"),
+            (old("Crypto-Key: p256ecdsa=a\r\nEncryption: salt=\(salt)\r\n"), "dh in Crypto-Key"),
+            (old("Crypto-Key: dh=AAAA\r\nEncryption: salt=\(salt)\r\n"), "dh in Crypto-Key"),
+            (old("Crypto-Key: dh=\(base64(key))\r\nEncryption: salt=\(salt)\r\n"), "not on the curve"),
+            (old(oldHeaders, "short"), "at least 18 bytes"),
+        ])
+    func undecryptable(text: String, word: String) {
+        let harness = Self.harness()
+        harness.send(text)
+        let answer = harness.takeSent()
+        #expect(answer.hasPrefix("HTTP/1.1 400 ") && answer.contains(word), "\(answer)")
+        #expect(harness.events.isEmpty)
+    }
+
+    private static func old(_ headers: String, _ body: String = sealed) -> String {
+        request(coding: "aesgcm", extra: headers, body: body)
+    }
+
+    @Test("whole records and a shorter last one are accepted in both encodings, also with other parameters")
+    func decryptable() throws {
+        for text in [
+            Self.request(body: Self.content(rs: [0, 0, 0, 18], record: 18)),
+            Self.request(body: Self.content(rs: [0, 0, 0, 18], record: 35)),
+            Self.request(body: Self.content(rs: [127, 127, 127, 127])),
+            Self.old(Self.oldHeaders + "Encryption: rs=4096\r\n"),
+            Self.old(Self.oldHeaders, String(repeating: "r", count: 18)),
+        ] {
+            let harness = Self.harness()
+            harness.send(text)
+            _ = try Self.submission(harness)
+        }
+    }
+
     @Test("a header that does not fit into a frame as text is refused")
     func headerBytes() {
         let harness = Self.harness()
         harness.send(
             Self.request(coding: "aesgcm", extra: "Encryption: salt=\u{e9}\r\nCrypto-Key: dh=a\r\n"))
-        #expect(harness.takeSent().hasPrefix("HTTP/1.1 400 "))
+        #expect(harness.takeSent().contains("printable ASCII"))
         let long = String(repeating: "a", count: Limits.WebPush.headerBytes + 1)
         harness.send(Self.request(coding: "aesgcm", extra: "Encryption: salt=a\r\nCrypto-Key: \(long)\r\n"))
-        #expect(harness.takeSent().hasPrefix("HTTP/1.1 400 "))
+        #expect(harness.takeSent().contains("printable ASCII"))
     }
 }

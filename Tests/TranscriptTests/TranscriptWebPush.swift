@@ -24,7 +24,7 @@ enum TranscriptWebPush {
                 EncryptedPayload(records: $0.records, publicKey: $0.publicKey, salt: $0.salt)
             }
         },
-        isUsable: { WebPush.isUsable(publicKey: $0.publicKey, auth: $0.auth) },
+        isPublicKey: { P256.isPublicKey($0) },
         verifies: { P256.verifies($0, of: $1, by: $2) })
 
     /// Values for transcripts: the key of an application server and tokens that it has signed, the last two invalid.

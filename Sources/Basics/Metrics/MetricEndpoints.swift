@@ -37,6 +37,7 @@ extension Metric {
         "PATCH /v1/projects/{project}/registrations/{registration}/topicSubscriptions/{topic}",
         "DELETE /v1/projects/{project}/registrations/{registration}/topicSubscriptions/{topic}",
         "POST /fcm/send/{token}",
+        "POST /gcm/send/{token}",
         "POST /wp/{token}",
         "GET /v1/projects/{project}/serviceAccounts/{account}/allowedLocations",
         "POST /token",

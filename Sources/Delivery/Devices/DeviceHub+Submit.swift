@@ -12,7 +12,7 @@ extension DeviceHub {
             var at = try check(submission, entry, &turn)
             var canonical: TokenName?
             // A web push is encrypted for this subscription: a newer registration could not decrypt it.
-            if submission.topic == nil, submission.sender != nil,
+            if submission.topic == nil, !submission.entitlement.isWebPush,
                 let newer = try replacement(of: at, entry, &turn)
             {
                 at = newer

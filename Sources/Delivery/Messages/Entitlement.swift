@@ -6,9 +6,20 @@ public enum Entitlement: Sendable, Equatable {
     case account(SenderID)
     /// The public key that a web push is signed with; the registration must be an endpoint for this key (RFC 8292, 4).
     case webPush(key: [UInt8])
+    /// The account whose server key a web push came with; the registration must be an endpoint of this account. So push libraries
+    /// sent before VAPID.
+    case webPushAccount(SenderID)
 
-    /// The sender account. `nil` for a web push.
-    public var sender: SenderID? { if case .account(let sender) = self { sender } else { nil } }
+    /// The sender account. `nil` for a web push that is signed with a key.
+    public var sender: SenderID? {
+        switch self {
+        case .account(let sender), .webPushAccount(let sender): sender
+        case .webPush: nil
+        }
+    }
+
+    /// Whether the content is encrypted for one subscription, so that no other registration of the app can read it.
+    var isWebPush: Bool { if case .account = self { false } else { true } }
 }
 
 extension Registration {
@@ -23,6 +34,9 @@ extension Registration {
             // A token that the server encrypts for is not an endpoint: the app cannot decrypt what others have encrypted.
             guard web == nil else { throw .invalidToken }
             guard Base64.bytes(senderText.raw) == key else { throw .senderMismatch }
+        case .webPushAccount(let sender):
+            guard allows(sender) else { throw .senderMismatch }
+            guard web == nil else { throw .invalidToken }
         }
     }
 }

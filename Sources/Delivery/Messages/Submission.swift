@@ -51,7 +51,7 @@ public struct Submission: Sendable {
         self.content = content
     }
 
-    /// The account that it was submitted under. `nil` for a web push.
+    /// The account that it was submitted under. `nil` for a web push that is signed with a key.
     public var sender: SenderID? { entitlement.sender }
 }
 

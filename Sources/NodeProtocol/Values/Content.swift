@@ -36,6 +36,9 @@ extension NodeWriter {
         case .webPush(let key):
             write(EntitlementCase.webPush)
             bytes(key)
+        case .webPushAccount(let sender):
+            write(EntitlementCase.webPushAccount)
+            write(sender)
         }
         write(submission.target)
         write(submission.content)
@@ -149,6 +152,7 @@ extension NodeReader {
             switch credential {
             case .account: .account(try sender())
             case .webPush: .webPush(key: try byteArray("key"))
+            case .webPushAccount: .webPushAccount(try sender())
             }
         let target = try name()
         return Submission(

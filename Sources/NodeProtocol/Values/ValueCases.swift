@@ -163,6 +163,7 @@ enum ReplyToCase: UInt8, Numbered {
 enum EntitlementCase: UInt8, Numbered {
     case account = 1
     case webPush = 2
+    case webPushAccount = 3
 
     static let kind: StaticString = "entitlement"
     static let table = NumberTable<Self>()

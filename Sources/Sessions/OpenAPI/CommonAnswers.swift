@@ -31,14 +31,18 @@ extension HTTPEndpoint.ErrorForm {
     /// Returns the common answer with a status, or `nil` if there is none in this form.
     private func commonAnswer(_ status: HTTPStatus) -> HTTPDescription.Answer? {
         switch status {
-        // Unreadable requests are answered before their endpoint is known.
-        case .requestTimeout, .targetTooLong, .expectationFailed, .headersTooLarge, .versionNotSupported:
+        // Of these the first line cannot be read, so that their endpoint is unknown.
+        case .targetTooLong, .versionNotSupported:
             HTTPDescription.Answer(status, .text())
-        case .badRequest, .contentTooLarge, .notImplemented:
+        case .badRequest, .requestTimeout, .contentTooLarge, .expectationFailed, .headersTooLarge,
+            .notImplemented:
             isText
                 ? HTTPDescription.Answer(status, .text()) : HTTPDescription.Answer(status, content, .text())
         // A path with an empty segment matches no endpoint.
-        case .notFound: HTTPDescription.Answer(status, .text())
+        case .notFound:
+            isText
+                ? HTTPDescription.Answer(status, .text())
+                : HTTPDescription.Answer(status, .json(.ref(.rpcError)), .text())
         case .methodNotAllowed: HTTPDescription.Answer(status, content)
         case .lengthRequired, .unsupportedMediaType, .unavailable:
             self == .word ? nil : HTTPDescription.Answer(status, content)

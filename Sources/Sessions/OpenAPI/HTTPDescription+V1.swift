@@ -98,7 +98,7 @@ extension HTTPDescription {
 
     static let push = HTTPDescription(
         .webPush, "Sends an encrypted message to a web app.",
-        hosts: ["fcm.googleapis.com", "jmt17.google.com"], credentials: [.vapid],
+        hosts: ["fcm.googleapis.com", "jmt17.google.com", "android.googleapis.com"], credentials: [.vapid, .serverKey],
         parameters: [
             .header(
                 "TTL", "Seconds that the message is stored.", .string(matching: "^[0-9]+$"), isRequired: true),
@@ -111,8 +111,8 @@ extension HTTPDescription {
             .header(
                 "Content-Encoding", "The encryption of the body; required with a body.",
                 .words(["aes128gcm", "aesgcm"])),
-            .header("Crypto-Key", "Required with aesgcm.", pushHeader),
-            .header("Encryption", "Required with aesgcm.", pushHeader),
+            .header("Crypto-Key", "Required with aesgcm: dh=, a P-256 public key.", pushHeader),
+            .header("Encryption", "Required with aesgcm: salt=, 16 bytes in base64url.", pushHeader),
         ], content: [Content(type: "application/octet-stream", schema: .binary)], mayBeEmpty: true,
         [
             created, Answer(.unauthorized, .text()), Answer(.forbidden, .text()), Answer(.gone, .text()),

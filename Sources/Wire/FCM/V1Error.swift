@@ -71,7 +71,10 @@ public struct V1Error: Error, Sendable {
             self.init(
                 invalid: "message.android.restricted_package_name",
                 "The registration token belongs to another package.")
-        case .tooLarge: self.init(.badRequest, "Request contains an invalid argument.")
+        case .tooLarge(let field, let bytes, let limit):
+            self.init(
+                invalid: "message.\(field)",
+                "The message is too big: \(bytes) bytes of keys and values, expected at most \(limit)")
         case .wrongType(let field, _, _), .outOfRange(let field, _, _, _), .notAllowed(let field, _, _),
             .conflict(let field, _):
             self.init(invalid: "message.\(field)", "Request contains an invalid argument.")

@@ -34,6 +34,28 @@ struct RequestHead {
             keepsAlive: !line.isVersion10 && !content.closes, delimitsBody: content.isFramed)
     }
 
+    /// Returns the request of the lines at the start of a head that are complete and valid, without its body; `nil` if not even the
+    /// first one is. For the refusal of a request: what follows the lines is wrong, or has not arrived.
+    static func known(in bytes: borrowing RawSpan) -> HTTPRequest? {
+        var head = [UInt8](copying: bytes.extracting(0..<min(bytes.byteCount, Limits.HTTP.requestHeadBytes)))
+        // One empty line before a request is skipped, as where it is read.
+        if head.starts(with: [0x0D, 0x0A]) { head.removeFirst(2) }
+        guard let end = head.lastIndex(of: 0x0D) else { return nil }
+        head.removeSubrange(end...)
+        head += [0x0D, 0x0A]
+        var lines = LineCursor(at: 0)
+        guard let line = try? RequestLine(head.raw.extracting(lines.next(in: head))) else { return nil }
+        var fields: [HTTPRequest.HeaderField] = []
+        while lines.at < head.count, fields.count < Limits.HTTP.requestHeaders {
+            let text = lines.next(in: head)
+            guard !text.isEmpty, let field = try? field(text, in: &head) else { break }
+            fields.append(field)
+        }
+        return HTTPRequest(
+            head: head, fields: fields, method: line.method, path: line.path, query: line.query,
+            keepsAlive: false, delimitsBody: true)
+    }
+
     /// Iterates over lines that end in CR LF.
     private struct LineCursor {
         var at: Int

@@ -18,6 +18,9 @@ public struct RequestReader: ~Copyable {
         case failed
     }
 
+    /// What was known of the request that could not be read.
+    private var knownAtFault: HTTPRequest?
+
     /// Whether the peer waits for `100 Continue` before it sends a body; cleared by the sender of that response.
     public var expectsContinue = false
 
@@ -41,6 +44,16 @@ public struct RequestReader: ~Copyable {
         switch stage {
         case .head, .failed: nil
         case .length(let request, _), .chunked(let request, _): request
+        }
+    }
+
+    /// What is known of the request that is incomplete or could not be read, for the form of its refusal: its head, or the complete
+    /// lines of it; `nil` before the first one.
+    public var knownRequest: HTTPRequest? {
+        switch stage {
+        case .length(let request, _), .chunked(let request, _): request
+        case .head: RequestHead.known(in: buffer.bytes.extracting(consumed..<buffer.count))
+        case .failed: knownAtFault
         }
     }
 
@@ -71,6 +84,7 @@ public struct RequestReader: ~Copyable {
             if heldBytes == 0 { compact() }
             return request
         } catch {
+            knownAtFault = knownAtFault ?? knownRequest
             stage = .failed
             buffer.removeAll()
             consumed = 0
@@ -100,7 +114,12 @@ public struct RequestReader: ~Copyable {
             case .chunked(let request, var chunks):
                 // Clearing the stage first makes `chunks` uniquely referenced, so that its body is not copied for each piece.
                 stage = .failed
-                consumed += try chunks.consume(buffer.bytes.extracting(consumed..<buffer.count))
+                do throws(RequestFault) {
+                    consumed += try chunks.consume(buffer.bytes.extracting(consumed..<buffer.count))
+                } catch {
+                    knownAtFault = request
+                    throw error
+                }
                 if chunks.isComplete { return request.with(body: chunks.body) }
                 stage = .chunked(request, chunks)
                 return nil

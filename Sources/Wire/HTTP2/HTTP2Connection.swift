@@ -39,6 +39,8 @@ public final class HTTP2Connection {
     var headBytes = 0
     /// Whether the peer has acknowledged our SETTINGS; before that its streams have the default window.
     var hasSettingsAck = false
+    /// Returns the answer to a fault of a request, of which only the start may be known, or nothing.
+    public var refusal: (RequestFault, HTTPRequest?) -> HTTPResponse = { fault, _ in .plain(fault) }
     /// The time of the current `receive`.
     var now: UnixMilliseconds = 0
     /// Why the connection was terminated; once set, nothing more is read.

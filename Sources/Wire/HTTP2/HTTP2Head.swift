@@ -15,6 +15,8 @@ struct HTTP2Head {
     private var target: [UInt8] = []
     private var authority: [UInt8] = []
     private var fault: RequestFault?
+    /// What was known of the request when the fault was found.
+    private var knownAtFault: HTTPRequest?
 
     init(stream: Int32, isTrailer: Bool) {
         self.stream = stream
@@ -57,9 +59,11 @@ struct HTTP2Head {
         }
     }
 
-    /// Records the first fault and frees the fields.
+    /// Records the first fault with what is known of the request, and frees the fields.
     private mutating func refuse(_ fault: RequestFault) {
-        if self.fault == nil { self.fault = fault }
+        guard self.fault == nil else { return }
+        knownAtFault = knownRequest
+        self.fault = fault
         bytes = []
         fields = []
         target = []
@@ -73,6 +77,23 @@ struct HTTP2Head {
         let field = HTTPRequest.HeaderField(
             name: name, value: name.upperBound..<name.upperBound + authority.count)
         return (bytes + Array("host".utf8) + authority, fields + [field])
+    }
+
+    /// What is known of a request whose head is refused; `nil` before its path.
+    var knownRequest: HTTPRequest? {
+        guard fault == nil else { return knownAtFault }
+        return try? bare(bytes, fields)
+    }
+
+    /// The request without its body, and without any check of its fields.
+    private func bare(
+        _ head: [UInt8], _ fields: [HTTPRequest.HeaderField]
+    ) throws(RequestFault) -> HTTPRequest {
+        let method = HTTPMethod(rawValue: String(decoding: method, as: UTF8.self)) ?? .other
+        let (path, query) = try RequestTarget.parts(target.raw, of: method)
+        return HTTPRequest(
+            head: head, fields: fields, method: method, path: path, query: query, keepsAlive: true,
+            delimitsBody: true)
     }
 
     /// Returns the request without its body, its `content-length`, and whether the peer waits for `100 Continue`.
@@ -104,13 +125,7 @@ struct HTTP2Head {
         if let host, !authority.isEmpty, !bytes[host.value].elementsEqual(authority) {
             throw RequestFault(.badRequest, "invalid Host: expected the same as :authority")
         }
-        let whole = host == nil ? withHost() : (bytes, fields)
-        let word = String(decoding: method, as: UTF8.self)
-        let method = HTTPMethod(rawValue: word) ?? .other
-        let (path, query) = try RequestTarget.parts(target.raw, of: method)
-        let request = HTTPRequest(
-            head: whole.0, fields: whole.1, method: method, path: path, query: query, keepsAlive: true,
-            delimitsBody: true)
-        return (request, length, expectsContinue)
+        let (head, fields) = host == nil ? withHost() : (bytes, fields)
+        return (try bare(head, fields), length, expectsContinue)
     }
 }

@@ -91,7 +91,7 @@ extension HTTP2Connection {
             if let length, length > Limits.HTTP2.streamWindowBytes { queueForTurn(stream) }
             if expectsContinue { sendContinue(stream) }
         } catch {
-            refuse(stream, error, at: now)
+            refuse(stream, error, head: head.knownRequest, at: now)
         }
     }
 

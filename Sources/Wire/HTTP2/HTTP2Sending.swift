@@ -13,10 +13,14 @@ extension HTTP2Connection {
         refuse(Int32(bitPattern: stream), fault, at: now)
     }
 
-    func refuse(_ stream: Int32, _ fault: RequestFault, at now: UnixMilliseconds) {
+    /// `head` is what is known of a request whose head was refused.
+    func refuse(
+        _ stream: Int32, _ fault: RequestFault, head: HTTPRequest? = nil, at now: UnixMilliseconds
+    ) {
+        let request = head ?? streams[stream]?.request
         releaseRequest(of: stream)
         tally.refused.append(fault.status)
-        send(stream, .plain(fault), at: now)
+        send(stream, refusal(fault, request), at: now)
     }
 
     private func send(_ stream: Int32, _ response: HTTPResponse, at now: UnixMilliseconds) {

@@ -39,6 +39,14 @@ struct HTTP2Stream {
     /// Bytes of the answer not written yet.
     var unwritten: Int { (answer?.count ?? 0) - written }
 
+    /// The request, as far as it is known; `nil` before its head is complete and after it was returned.
+    var request: HTTPRequest? {
+        switch stage {
+        case .body(let request), .whole(let request): request
+        case .head, .gone: nil
+        }
+    }
+
     /// Whether the request is neither complete nor refused.
     var isIncomplete: Bool {
         switch stage {

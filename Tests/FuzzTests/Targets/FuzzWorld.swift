@@ -48,7 +48,7 @@ enum FuzzWorld {
             verifies: { _, _, _ in true })
         settings.webPush = WebPushFunctions(
             encrypt: { EncryptedPayload(records: $1, publicKey: $0.publicKey, salt: []) },
-            isUsable: { _ in true }, verifies: { _, _, _ in true })
+            isPublicKey: { _ in true }, verifies: { _, _, _ in true })
         settings.checkIn = CheckInSettings(
             host: "push.example.com", devicePort: 5_228, httpsPort: 443, sha1: { Digest.sha1($0) })
         settings.scram = SCRAMSettings(functions: functions) { Array("no salt of \($0.number)".utf8) }

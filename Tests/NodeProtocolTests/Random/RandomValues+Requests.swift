@@ -44,6 +44,7 @@ extension RandomValues {
         switch number {
         case .account: .account(sender())
         case .webPush: .webPush(key: bytes())
+        case .webPushAccount: .webPushAccount(sender())
         }
     }
 

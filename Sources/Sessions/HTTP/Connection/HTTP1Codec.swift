@@ -21,6 +21,7 @@ final class HTTP1Codec: HTTPCodec {
     /// read; `nil` reads every body.
     var admits: ((HTTPRequest) -> Bool)?
 
+    private let refusals: HTTPRefusals
     private var reader = RequestReader()
     /// Requests accepted whose answers are not written yet, in order.
     private var slots: [Slot] = []
@@ -32,6 +33,8 @@ final class HTTP1Codec: HTTPCodec {
     private var refused: [HTTPStatus] = []
     /// The deadlines of the incomplete request; `nil` if there is none or reading is paused.
     private var pace: RequestPace?
+
+    init(_ refusals: HTTPRefusals) { self.refusals = refusals }
 
     var deadline: Instant { pace?.deadline ?? .distantFuture }
     var isIdle: Bool { slots.isEmpty && pace == nil }
@@ -163,7 +166,10 @@ final class HTTP1Codec: HTTPCodec {
         assert(
             HTTPEndpoint.ErrorForm.text.commonAnswers.contains { $0.status == fault.status },
             "OpenAPI does not declare \(fault.status)")
-        slots.append(Slot(isHead: false, closes: true, response: .plain(fault)))
+        slots.append(
+            Slot(
+                isHead: false, closes: true,
+                response: refusals.response(to: fault, of: reader.knownRequest)))
         refused.append(fault.status)
         end(reason)
     }

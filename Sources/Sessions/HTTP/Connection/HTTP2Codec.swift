@@ -25,7 +25,10 @@ final class HTTP2Codec: HTTPCodec {
     private var isBroken = false
     private var refused: [HTTPStatus] = []
 
-    init(now: Now) { budget = FrameBudget(now: now.monotonic) }
+    init(_ refusals: HTTPRefusals, now: Now) {
+        budget = FrameBudget(now: now.monotonic)
+        connection.refusal = { refusals.response(to: $0, of: $1) }
+    }
 
     var deadline: Instant { min(nextCheck, stallDeadline) }
     var isIdle: Bool { connection.isEmpty }

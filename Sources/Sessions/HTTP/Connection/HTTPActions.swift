@@ -29,12 +29,13 @@ extension HTTPSession {
             return .wait(.operation)
         }
         guard let path = HTTPPath(request.path) else {
-            return .answer(
-                .plain(RequestFault(.badRequest, "invalid path: expected two hexadecimal digits after %")))
+            let fault = RequestFault(.badRequest, "invalid path: expected two hexadecimal digits after %")
+            return .answer(refusals.response(to: fault, of: request))
         }
         let found = path.found(in: endpoints)
         guard let first = found.first else {
-            return .answer(.plain(RequestFault(.notFound, "There is nothing at this path.")))
+            let fault = RequestFault(.notFound, "There is nothing at this path.")
+            return .answer(refusals.response(to: fault, of: request))
         }
         var errors = first.endpoint.errors
         endpointInfo = self.endpointInfo(first.endpoint, request)

@@ -158,6 +158,7 @@ struct HTTPEndpoint: Sendable {
         HTTPEndpoint(.patch, subscriptionPath + "/{topic}", .topicSubscription(.patch), .json),
         HTTPEndpoint(.delete, subscriptionPath + "/{topic}", .topicSubscription(.delete), .json),
         post("/fcm/send/{token}", .push, .text),
+        post("/gcm/send/{token}", .push, .text),
         post("/wp/{token}", .push, .text),
         HTTPEndpoint(
             .get, "/v1/projects/{project}/serviceAccounts/{account}/allowedLocations", .allowedLocations,
@@ -213,14 +214,22 @@ struct HTTPPath {
     private let parts: [[UInt8]]
 
     /// Splits a path that starts with a slash; `nil` if an escape is malformed.
+    ///
+    /// Empty segments at its beginning and its end do not count: they come from base URLs that end with a slash.
     init?(_ path: [UInt8]) {
+        let slash = UInt8(ascii: "/")
+        var inner = path.drop { $0 == slash }
+        while inner.last == slash { inner.removeLast() }
         var parts: [[UInt8]] = []
-        for part in path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+        for part in inner.split(separator: slash, omittingEmptySubsequences: false) {
             guard let decoded = Self.decoded(part) else { return nil }
             parts.append(decoded)
         }
         self.parts = parts
     }
+
+    /// Whether it is below `/v1`, where every client expects errors of Google's services in JSON.
+    var isBelowV1: Bool { parts.first == Array("v1".utf8) }
 
     /// The only segment; `nil` if there are several.
     var only: [UInt8]? { parts.count == 1 ? parts[0] : nil }

@@ -7,16 +7,17 @@ public import Wire
 /// The wire format is the business of its `HTTPCodec`; everything above is the same for every HTTP version.
 public struct HTTPSession: ~Copyable, ProtocolSession {
     let connection: ConnectionID
-    private let shared: SharedSettings
-    var settings: SessionSettings { @inline(__always) get { shared.value } }
-    let endpoints: [HTTPEndpoint]
+    var settings: SessionSettings { @inline(__always) get { refusals.settings.value } }
+    /// Answers requests that reach no endpoint.
+    let refusals: HTTPRefusals
+    var endpoints: [HTTPEndpoint] { refusals.endpoints }
     /// The beginnings of the paths whose requests the host answers.
     let hostPrefixes: [String]
     /// The host names that requests may be for; `nil` for any.
     let acceptedHosts: AcceptedHosts?
     /// Where a request for `/` is sent to; `nil` if nothing is there.
     let start: String?
-    private var codec: any HTTPCodec = HTTP1Codec()
+    private var codec: any HTTPCodec
     /// Detects the preface of HTTP/2; `nil` once the version is known.
     private var preface: HTTP2Preface?
     private var pendingRequests = HTTPPendingRequests()
@@ -41,8 +42,10 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
         hostPrefixes: [String] = [], acceptedHosts: AcceptedHosts? = nil, start: String? = nil, now: Now
     ) {
         self.connection = connection
-        shared = settings
-        endpoints = isAdministrative ? HTTPEndpoint.administration : HTTPEndpoint.services
+        refusals = HTTPRefusals(
+            endpoints: isAdministrative ? HTTPEndpoint.administration : HTTPEndpoint.services,
+            settings: settings)
+        codec = HTTP1Codec(refusals)
         self.hostPrefixes = hostPrefixes
         self.acceptedHosts = acceptedHosts
         self.start = start
@@ -66,7 +69,7 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
     private mutating func selectCodec(_ bytes: RawSpan, _ now: Now) {
         guard case .isHTTP2(let isHTTP2, let earlier)? = preface?.look(at: bytes) else { return }
         preface = nil
-        if isHTTP2 { codec = HTTP2Codec(now: now) }
+        if isHTTP2 { codec = HTTP2Codec(refusals, now: now) }
         if earlier > 0 { codec.receive(Array(HTTP2Preface.bytes[..<earlier]).raw, now: now) }
     }
 

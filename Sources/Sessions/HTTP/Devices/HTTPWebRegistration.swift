@@ -227,7 +227,7 @@ extension HTTPSession {
             let keys = WebKeys(publicKey: point, auth: secret)
         else { throw badAuth }
         // A point that is not on the curve is a security risk, and its messages could never be sent.
-        guard settings.webPush.isUsable(keys) else { throw badKey }
+        guard settings.webPush.isPublicKey(point) else { throw badKey }
         return keys
     }
 

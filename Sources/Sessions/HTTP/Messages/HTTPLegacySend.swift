@@ -150,8 +150,13 @@ extension HTTPSession {
                 of: given, in: payload, reservesGCMPrefix: settings.rules.reservesGCMPrefix,
                 textMeansBody: true, limit: settings.rules.payloadBytes(isToTopics: isToTopics))
         }
-        if given.rawData != nil, message.payloadRefusal == nil, let encryption = PushEncryption(request) {
-            message.content.body = try encryption.pairs() + message.content.body
+        if let rawData = given.rawData, message.payloadRefusal == nil, let encryption = PushEncryption(request)
+        {
+            let content = Base64.bytes(payload.reader.string(rawData).raw) ?? []
+            do throws(RequestFault) {
+                try encryption.check(content, isPublicKey: settings.webPush.isPublicKey)
+            } catch { throw .conflict(field: PayloadField.rawData.name, reason: "\(error.reason)") }
+            message.content.body = encryption.pairs() + message.content.body
         }
         return message
     }

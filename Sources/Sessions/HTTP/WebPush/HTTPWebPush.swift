@@ -2,7 +2,8 @@ import Basics
 import Delivery
 import Wire
 
-/// The push endpoint: servers with its URL and the key of the web app may send (RFC 8030, http 10, mcs-device 5.7).
+/// The push endpoint: servers with its URL and the key of the web app may send (RFC 8030, http 10, mcs-device 5.7). For a
+/// subscription with a numeric sender that key is the server key, as push libraries sent before VAPID.
 ///
 /// Messages are already encrypted and passed on unchanged.
 extension HTTPSession {
@@ -27,20 +28,39 @@ extension HTTPSession {
             let lifetime = try Self.lifetime(request)
             let priority = try Self.priority(request)
             let topic = try Self.topic(request)
-            let body = try Self.content(request)
-            let vapid = try Vapid(request)
-            let audience = try vapid.check(settings: settings, now: now.machineWall)
+            let body = try content(request)
+            let (entitlement, origin) = try entitlement(of: request, now)
             let content = MessageContent(
                 messageID: [], collapseKey: topic, lifetimeSeconds: lifetime, priority: priority, body: body)
             io.events.append(
                 .submitted(
                     Submission(
-                        requester: requester, entitlement: .webPush(key: vapid.publicKey), target: target,
-                        content: content)))
-            return .wait(.push(Push(origin: audience, lifetimeSeconds: lifetime)))
+                        requester: requester, entitlement: entitlement, target: target, content: content)))
+            return .wait(.push(Push(origin: origin, lifetimeSeconds: lifetime)))
         } catch {
             return .answer(Self.refusal(error))
         }
+    }
+
+    /// Returns what entitles a request to send, and the origin by which it addresses this server.
+    private func entitlement(
+        of request: HTTPRequest, _ now: Now
+    ) throws(RequestFault) -> (Entitlement, origin: String) {
+        guard let key = HTTPAuthorization.serverKey(request.header("authorization")) else {
+            let vapid = try Vapid(request)
+            let audience = try vapid.check(settings: settings, now: now.machineWall)
+            return (.webPush(key: vapid.publicKey), audience)
+        }
+        let digest = settings.digest(key)
+        guard let sender = settings.senderOfKey(digest, now.wall) else {
+            guard !settings.isKeySuspended(digest, now.wall) else {
+                throw RequestFault(.forbidden, "The sender of the server key is suspended.")
+            }
+            throw RequestFault(
+                .unauthorized, "wrong server key in Authorization: expected that of the sender, or vapid t=…, k=…")
+        }
+        markAuthenticated()
+        return (.webPushAccount(sender), "https://\(settings.pushHosts.first ?? "localhost")")
     }
 
     /// Returns the answer once the message is on disk, or delivered if it has no lifetime.
@@ -67,7 +87,7 @@ extension HTTPSession {
         case .senderMismatch:
             Self.refusal(
                 RequestFault(
-                    .forbidden, "The subscription belongs to another key than the one that signed the token.")
+                    .forbidden, "The subscription belongs to another key or sender than that of the request.")
             )
         case .senderSuspended:
             Self.refusal(RequestFault(.forbidden, "The sender of the web app is suspended."))
@@ -128,8 +148,7 @@ extension HTTPSession {
     }
 
     /// Encodes the pairs with the encryption parameters, and the encrypted bytes (mcs-device 5.7).
-    private static func content(_ request: HTTPRequest) throws(RequestFault) -> EncodedAppData {
-        var body = ByteBuffer()
+    private func content(_ request: HTTPRequest) throws(RequestFault) -> EncodedAppData {
         // Without content the web app is only notified.
         guard !request.body.isEmpty else { return [] }
         guard request.body.count <= Limits.Message.payloadBytes else {
@@ -142,15 +161,9 @@ extension HTTPSession {
             throw RequestFault(
                 .unsupportedMediaType, "unsupported Content-Encoding: expected aes128gcm or aesgcm")
         }
-        if case .aesgcm(let key, let salt) = encryption, key == nil || salt == nil {
-            throw RequestFault(.badRequest, "missing Crypto-Key or Encryption: aesgcm requires both")
-        }
-        do throws(Refusal) { body.append(try encryption.pairs()) } catch {
-            throw RequestFault(
-                .badRequest,
-                "invalid Crypto-Key or Encryption: expected up to 1,024 printable ASCII characters"
-            )
-        }
+        try encryption.check(request.body, isPublicKey: settings.webPush.isPublicKey)
+        var body = ByteBuffer()
+        body.append(encryption.pairs())
         body.appendField(MCS.DataMessage.Field.rawData, bytes: request.body)
         return body.copied()
     }

@@ -24,7 +24,7 @@ struct Vapid {
             key = request.header("crypto-key").flatMap { HeaderParameters.value("p256ecdsa", in: $0) }
         } else {
             throw RequestFault(
-                .unauthorized, "unsupported scheme in Authorization: expected vapid or WebPush")
+                .unauthorized, "unsupported scheme in Authorization: expected vapid, WebPush or key=")
         }
         guard !token.isEmpty else {
             throw RequestFault(.unauthorized, "invalid Authorization: missing token")

@@ -4,24 +4,25 @@ public import Delivery
 public struct WebPushFunctions: Sendable {
     /// Encrypts a text with `aesgcm` for a web app (mcs-device 7.3). Returns `nil` if that fails.
     public var encrypt: @Sendable (WebKeys, [UInt8]) -> EncryptedPayload?
-    /// Returns whether a message can be encrypted for these keys: their point is on the curve.
-    public var isUsable: @Sendable (WebKeys) -> Bool
+    /// Returns whether bytes are an uncompressed point on the curve P-256: with any other public key nothing can be encrypted or
+    /// decrypted.
+    public var isPublicKey: @Sendable ([UInt8]) -> Bool
     /// Returns whether an ES256 signature over a text matches a public key.
     public var verifies: @Sendable (_ signature: [UInt8], _ text: [UInt8], _ publicKey: [UInt8]) -> Bool
 
     public init(
         encrypt: @escaping @Sendable (WebKeys, [UInt8]) -> EncryptedPayload?,
-        isUsable: @escaping @Sendable (WebKeys) -> Bool,
+        isPublicKey: @escaping @Sendable ([UInt8]) -> Bool,
         verifies: @escaping @Sendable (_ signature: [UInt8], _ text: [UInt8], _ publicKey: [UInt8]) -> Bool
     ) {
         self.encrypt = encrypt
-        self.isUsable = isUsable
+        self.isPublicKey = isPublicKey
         self.verifies = verifies
     }
 
     /// Rejects all keys and signatures, for use without a crypto library.
     public static let none = WebPushFunctions(
-        encrypt: { _, _ in nil }, isUsable: { _ in false }, verifies: { _, _, _ in false })
+        encrypt: { _, _ in nil }, isPublicKey: { _ in false }, verifies: { _, _, _ in false })
 }
 
 /// A message that is encrypted for a web app.
