@@ -65,6 +65,8 @@ public enum OperationName: String, CaseIterable, Sendable {
     case readVirtualDevice = "virtual-devices messages"
     case sendFromVirtualDevice = "virtual-devices send"
     case listSent = "virtual-devices sent"
+    case settleVirtualDevice = "virtual-devices settle"
+    case reinstallVirtualDevice = "virtual-devices reinstall"
     case unregisterVirtualDevice = "virtual-devices unregister"
     case removeVirtualDevice = "virtual-devices remove"
     case addRecorder = "recorders add"
@@ -76,6 +78,7 @@ public enum OperationName: String, CaseIterable, Sendable {
     case listFaults = "faults list"
     case removeFault = "faults remove"
     case clearFaults = "faults clear"
+    case resetTestBench = "test-bench reset"
 
     /// The type of the operation's command.
     public var command: any OperatorCommand.Type {
@@ -145,6 +148,8 @@ public enum OperationName: String, CaseIterable, Sendable {
         case .readVirtualDevice: ReadVirtualDevice.self
         case .sendFromVirtualDevice: SendFromVirtualDevice.self
         case .listSent: ListSent.self
+        case .settleVirtualDevice: SettleVirtualDevice.self
+        case .reinstallVirtualDevice: ReinstallVirtualDevice.self
         case .unregisterVirtualDevice: UnregisterVirtualDevice.self
         case .removeVirtualDevice: RemoveVirtualDevice.self
         case .addRecorder: AddRecorder.self
@@ -156,6 +161,7 @@ public enum OperationName: String, CaseIterable, Sendable {
         case .listFaults: ListFaults.self
         case .removeFault: RemoveFault.self
         case .clearFaults: ClearFaults.self
+        case .resetTestBench: ResetTestBench.self
         }
     }
 

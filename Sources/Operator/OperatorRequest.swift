@@ -67,6 +67,8 @@ public enum OperatorRequest: Sendable {
     case readVirtualDevice(ReadVirtualDevice)
     case sendFromVirtualDevice(SendFromVirtualDevice)
     case listSent(ListSent)
+    case settleVirtualDevice(SettleVirtualDevice)
+    case reinstallVirtualDevice(ReinstallVirtualDevice)
     case unregisterVirtualDevice(UnregisterVirtualDevice)
     case removeVirtualDevice(RemoveVirtualDevice)
     case addRecorder(AddRecorder)
@@ -78,6 +80,7 @@ public enum OperatorRequest: Sendable {
     case listFaults(ListFaults)
     case removeFault(RemoveFault)
     case clearFaults(ClearFaults)
+    case resetTestBench(ResetTestBench)
 
     /// Decodes the arguments of an operation. Throws `FieldProblem` for the first invalid one.
     public init(_ name: OperationName, arguments: JSONValue) throws(FieldProblem) {
@@ -141,7 +144,7 @@ public enum OperatorRequest: Sendable {
         case .addVirtualDevice, .listVirtualDevices, .changeVirtualDevice, .readVirtualDevice,
             .sendFromVirtualDevice, .listSent, .unregisterVirtualDevice, .removeVirtualDevice, .addRecorder,
             .listRecorders, .readRecorder, .clearRecorder, .removeRecorder, .addFault, .listFaults,
-            .removeFault, .clearFaults:
+            .removeFault, .clearFaults, .resetTestBench, .settleVirtualDevice, .reinstallVirtualDevice:
             self = try Self.ofTestBench(name, arguments)
         }
     }
@@ -174,6 +177,9 @@ public enum OperatorRequest: Sendable {
         case .sendFromVirtualDevice:
             .sendFromVirtualDevice(try SendFromVirtualDevice(arguments: arguments))
         case .listSent: .listSent(try ListSent(arguments: arguments))
+        case .settleVirtualDevice: .settleVirtualDevice(try SettleVirtualDevice(arguments: arguments))
+        case .reinstallVirtualDevice:
+            .reinstallVirtualDevice(try ReinstallVirtualDevice(arguments: arguments))
         case .unregisterVirtualDevice:
             .unregisterVirtualDevice(try UnregisterVirtualDevice(arguments: arguments))
         case .removeVirtualDevice: .removeVirtualDevice(try RemoveVirtualDevice(arguments: arguments))
@@ -186,6 +192,7 @@ public enum OperatorRequest: Sendable {
         case .listFaults: .listFaults(try ListFaults(arguments: arguments))
         case .removeFault: .removeFault(try RemoveFault(arguments: arguments))
         case .clearFaults: .clearFaults(try ClearFaults(arguments: arguments))
+        case .resetTestBench: .resetTestBench(try ResetTestBench(arguments: arguments))
         default: preconditionFailure("\(name) is no command of the test bench")
         }
     }
@@ -258,6 +265,8 @@ public enum OperatorRequest: Sendable {
         case .readVirtualDevice(let command): command
         case .sendFromVirtualDevice(let command): command
         case .listSent(let command): command
+        case .settleVirtualDevice(let command): command
+        case .reinstallVirtualDevice(let command): command
         case .unregisterVirtualDevice(let command): command
         case .removeVirtualDevice(let command): command
         case .addRecorder(let command): command
@@ -269,6 +278,7 @@ public enum OperatorRequest: Sendable {
         case .listFaults(let command): command
         case .removeFault(let command): command
         case .clearFaults(let command): command
+        case .resetTestBench(let command): command
         }
     }
 

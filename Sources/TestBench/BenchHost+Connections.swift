@@ -17,6 +17,8 @@ extension BenchHost {
             case .message(let message): received(message, by: device, now)
             case .upstreamStored(let id, _): device.answer(device.sent.end(id, .stored), .stored)
             case .loggedIn: device.ready.end()
+            case .heartbeat(isAnswer: true): for completed in device.roundTrips.answer() { completed(true) }
+            case .closed: for completed in device.roundTrips.end() { completed(false) }
             case .loginRefused(let code):
                 log.warning(
                     "virtual_device_refused",
@@ -54,6 +56,7 @@ extension BenchHost {
         device.client = nil
         client.onEvent = nil
         for number in device.sends.keys { device.answer(number, .waiting) }
+        for completed in device.roundTrips.end() { completed(false) }
         client.close()
     }
 }

@@ -31,7 +31,7 @@ extension BenchHost {
         let waiting =
             devices.values.reduce(0) { $0 + $1.messages.waiting }
             + recorders.values.reduce(0) { $0 + $1.messages.waiting }
-        guard waiting < Limits.TestBench.waiting else { throw .busy }
+        guard waiting + settling < Limits.TestBench.waiting else { throw .busy }
         return reactor.now.monotonic.advanced(seconds: seconds)
     }
 

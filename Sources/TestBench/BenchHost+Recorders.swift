@@ -104,6 +104,14 @@ extension BenchHost {
         try find(sender).messages.clear()
     }
 
+    /// Ends the recording for all senders. Returns how many there were.
+    func removeRecorders() throws(TestBenchProblem) -> Int {
+        let all = Array(recorders.values)
+        for recorder in all { disconnect(recorder) }
+        try save()
+        return all.count
+    }
+
     /// Ends the recording for a sender, and drops the inbox.
     public func removeRecorder(of sender: SenderID) throws(TestBenchProblem) -> RecorderState {
         let recorder = try find(sender)

@@ -45,6 +45,8 @@ public final class BenchHost {
     private(set) var devices: [DeviceID: VirtualDevice] = [:]
     var recorders: [SenderID: Recorder] = [:]
     private var joining = 0
+    /// How many requests wait until nothing more is on its way to a device.
+    var settling = 0
 
     init(reactor: Reactor, settings: Settings, log: Log) {
         self.reactor = reactor
@@ -84,6 +86,7 @@ public final class BenchHost {
             for (number, send) in device.sends where send.until <= now { device.answer(number, .waiting) }
             device.ready.endIfOverdue(now)
             device.messages.endOverdue(now)
+            for completed in device.roundTrips.overdue(now) { completed(false) }
         }
         for recorder in recorders.values {
             recorder.ready.endIfOverdue(now)
@@ -212,6 +215,30 @@ public final class BenchHost {
             found.messages.end(.unknown(device))
             do throws(TestBenchProblem) { try save() } catch { return completed(.failure(error)) }
             completed(.success(state))
+        }
+    }
+
+    /// Removes all devices, one after the other, and all recorders. Reports how many there were.
+    public func reset(
+        completed: @escaping (Result<(devices: Int, recorders: Int), TestBenchProblem>) -> Void
+    ) {
+        do throws(TestBenchProblem) {
+            let recorders = try removeRecorders()
+            removeNext(after: 0) { completed($0.map { (devices: $0, recorders: recorders) }) }
+        } catch { completed(.failure(error)) }
+    }
+
+    private func removeNext(
+        after count: Int, completed: @escaping (Result<Int, TestBenchProblem>) -> Void
+    ) {
+        guard let next = devices.keys.min(by: { $0.number < $1.number }) else {
+            return completed(.success(count))
+        }
+        remove(next) { [unowned self] result in
+            switch result {
+            case .success: removeNext(after: count + 1, completed: completed)
+            case .failure(let problem): completed(.failure(problem))
+            }
         }
     }
 }

@@ -68,6 +68,8 @@ final class VirtualDevice {
 
     /// The request that waits for the device's login.
     var ready = PendingLogin()
+    /// The heartbeats of its connection that are waited for.
+    var roundTrips = RoundTrips()
 
     /// A request that waits for the outcome of a message.
     struct PendingSend {

@@ -90,6 +90,8 @@ extension OperatorRequest {
         case .readVirtualDevice(let command): command
         case .sendFromVirtualDevice(let command): command
         case .listSent(let command): command
+        case .settleVirtualDevice(let command): command
+        case .reinstallVirtualDevice(let command): command
         case .unregisterVirtualDevice(let command): command
         case .removeVirtualDevice(let command): command
         case .addRecorder(let command): command
@@ -101,6 +103,7 @@ extension OperatorRequest {
         case .listFaults(let command): command
         case .removeFault(let command): command
         case .clearFaults(let command): command
+        case .resetTestBench(let command): command
         }
     }
 }

@@ -141,8 +141,8 @@ struct MetricsTests {
 
     @Test("the counters agree with the audit after each kind of ending")
     func audited() throws {
-        let port = Int.random(in: 19_400...19_700)
-        let daemon = try RunningDaemon(flags: ["--admin-port", "\(port)"], reactors: 2)
+        let daemon = try RunningDaemon(flags: ["--admin-port", "0"], reactors: 2)
+        let port = try daemon.port("admin")
         let sender = try daemon.firstSender
         let device = try TestDevice(daemon, sender: sender.id)
         let server = try TestAppServer(daemon, sender: sender)

@@ -61,8 +61,10 @@ struct OutputSchemaTests {
                 // The test bench of this daemon is off: VirtualDeviceTests, RecorderTests and FaultTests have one.
                 "virtual-devices add", "virtual-devices list", "virtual-devices change",
                 "virtual-devices messages", "virtual-devices send", "virtual-devices sent",
-                "virtual-devices unregister", "virtual-devices remove",
-                "faults add", "faults list", "faults remove", "faults clear", "recorders add",
+                "virtual-devices settle", "virtual-devices reinstall", "virtual-devices unregister",
+                "virtual-devices remove",
+                "faults add", "faults list", "faults remove", "faults clear", "test-bench reset",
+                "recorders add",
                 "recorders list", "recorders messages", "recorders clear",
                 "recorders remove",
                 // And its test clock: TestClockTests has one.

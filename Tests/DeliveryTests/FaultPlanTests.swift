@@ -31,7 +31,7 @@ import Testing
     @Test("canary: the next messages to a token are taken out of the events, and only those")
     func takes() {
         var plan = FaultPlan()
-        let fault = plan.add(.registration(Harness.target), .drop, count: 2)
+        let fault = plan.add(.registration(TokenName(Harness.target)), .drop, count: 2)
         var events = [
             submitted(1), submitted(2, to: other), .tick, submitted(3), submitted(4),
         ]
@@ -49,7 +49,7 @@ import Testing
         var plan = FaultPlan()
         _ = plan.add(.sender(SenderID(7)), .drop, count: 9)
         _ = plan.add(.sender(Harness.sender), .refuse(.unavailable), count: 1)
-        _ = plan.add(.registration(other), .delay(5), count: 1)
+        _ = plan.add(.registration(TokenName(other)), .delay(5), count: 1)
         _ = plan.add(.sender(Harness.sender), .refuse(.draining), count: 1)
         var events = [
             submitted(1, to: other), submitted(2, to: other), submitted(3, to: other), submitted(4),
@@ -90,7 +90,7 @@ import Testing
     @Test("deliveries are repeated in place, each once for each message of the fault")
     func duplicates() {
         var plan = FaultPlan()
-        _ = plan.add(.registration(Harness.target), .duplicate, count: 2)
+        _ = plan.add(.registration(TokenName(Harness.target)), .duplicate, count: 2)
         var events = [submitted(1)]
         #expect(plan.take(from: &events).isEmpty && events.count == 1)
         var commands = [delivery(1, to: 2), delivery(2), delivery(3), delivery(4)]

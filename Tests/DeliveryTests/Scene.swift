@@ -161,6 +161,7 @@ extension SessionCommand {
         case .reply(let requestID, .checkedIn(_, let fresh)): "checked in \(requestID) \(fresh != nil)"
         case .reply(let requestID, .checkInRefused): "check-in refused \(requestID)"
         case .connection(.refundQuota): "refund quota"
+        case .connection(.retryAfter(let requestID, let seconds)): "retry \(requestID) \(seconds)"
         case .reply(let requestID, .registered(let token)):
             "registered \(requestID) \(token.registration.number.number)"
         case .reply(let requestID, .unregistered): "unregistered \(requestID)"

@@ -101,9 +101,10 @@ enum Samples {
         case .listRunningTopics:
             Sample(arguments: [["limit": 7]], answers: [["messages": [running], "left_out": 1]])
         case .addVirtualDevice, .listVirtualDevices, .changeVirtualDevice, .readVirtualDevice,
-            .sendFromVirtualDevice, .listSent, .unregisterVirtualDevice, .removeVirtualDevice:
+            .sendFromVirtualDevice, .listSent, .unregisterVirtualDevice, .removeVirtualDevice,
+            .settleVirtualDevice, .reinstallVirtualDevice:
             testBench(name)
-        case .addFault, .listFaults, .removeFault, .clearFaults: fault(name)
+        case .addFault, .listFaults, .removeFault, .clearFaults, .resetTestBench: fault(name)
         case .addRecorder, .listRecorders, .readRecorder, .clearRecorder, .removeRecorder: recorder(name)
         }
     }

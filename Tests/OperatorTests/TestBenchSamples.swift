@@ -42,6 +42,10 @@ extension Samples {
                         ]
                     ]
                 ])
+        case .settleVirtualDevice:
+            Sample(
+                arguments: [["device": "77", "wait": 5]],
+                answers: [["settled": false, "waiting": 2, "received": 4]])
         default: Sample(arguments: [["device": "77"]], answers: [virtualDevice])
         }
     }
@@ -66,7 +70,7 @@ extension Samples {
     static func fault(_ name: OperationName) -> Sample {
         let refusal: JSONValue = [
             "fault": 3, "action": "refuse", "error": "DEVICE_UNREGISTERED", "reason": "not_registered",
-            "token": "SECRET", "remaining": 2, "hits": 1,
+            "retry_after": 7, "token": "SECRET", "remaining": 2, "hits": 1,
         ]
         let delay: JSONValue = [
             "fault": 4, "action": "delay", "milliseconds": 500, "sender_id": "5", "remaining": 1, "hits": 0,
@@ -75,11 +79,16 @@ extension Samples {
         case .addFault:
             Sample(
                 arguments: [
-                    ["action": "refuse", "token": "SECRET", "count": 3, "error": "DEVICE_UNREGISTERED"],
+                    [
+                        "action": "refuse", "token": "SECRET", "count": 3, "error": "DEVICE_UNREGISTERED",
+                        "retry_after": 7,
+                    ],
                     ["action": "delay", "sender_id": "5", "milliseconds": 500],
                 ], answers: [refusal, delay])
         case .listFaults: Sample(arguments: [[:]], answers: [["faults": [refusal, delay]]])
         case .clearFaults: Sample(arguments: [[:]], answers: [["removed": 4]])
+        case .resetTestBench:
+            Sample(arguments: [[:]], answers: [["devices": 3, "recorders": 2, "faults": 4]])
         default: Sample(arguments: [["fault": 3]], answers: [refusal, delay])
         }
     }

@@ -1,4 +1,5 @@
 import Basics
+import HTTP2Peer
 import Testing
 import Wire
 
@@ -48,15 +49,21 @@ import Wire
     @Test("an endpoint whose errors are notes or text refuses unread requests in its own form")
     func others() {
         let note = Self.answer("POST /iid/v1:batchAdd HTTP/1.1\r\nHost: a\r\nContent-Length: 9999999\r\n\r\n")
-        #expect(note.hasPrefix("HTTP/1.1 413 ") && note.contains("{\"error\":\"The body is too long.\"}"), "\(note)")
+        #expect(
+            note.hasPrefix("HTTP/1.1 413 ") && note.contains("{\"error\":\"The body is too long.\"}"),
+            "\(note)")
         for path in ["/checkin", "/c2dm/register3", "/nothing"] {
             let text = Self.answer("POST \(path) HTTP/1.1\r\nHost: a\r\nContent-Length: 9999999\r\n\r\n")
-            #expect(text.hasPrefix("HTTP/1.1 413 ") && text.contains("\r\n\r\nThe body is too long.\n"), "\(text)")
+            #expect(
+                text.hasPrefix("HTTP/1.1 413 ") && text.contains("\r\n\r\nThe body is too long.\n"), "\(text)"
+            )
         }
         #expect(Self.answer("\u{1}").hasPrefix("HTTP/1.1 400 "), "not even a first line")
     }
 
-    @Test("a request that comes too slowly is refused in the form of its endpoint, with its head or a part of it")
+    @Test(
+        "a request that comes too slowly is refused in the form of its endpoint, with its head or a part of it"
+    )
     func slow() {
         for request in [
             "POST /v1/projects/p/messages:send HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n{",
@@ -87,14 +94,16 @@ import Wire
     @Test(
         "slashes at the beginning and the end of a path do not count, as base URLs that end with one make them",
         arguments: [
-            "//v1/projects/p/messages:send", "/v1/projects/p/messages:send/", "///v1/projects/p/messages:send//",
+            "//v1/projects/p/messages:send", "/v1/projects/p/messages:send/",
+            "///v1/projects/p/messages:send//",
         ])
     func slashes(path: String) {
         let answer = Self.answer("POST \(path) HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}")
         #expect(Self.isJSON(answer, 401), "\(answer)")
         for other in ["//fcm/send", "/fcm/send/", "//gcm/send/"] {
             let legacy = Self.answer("POST \(other) HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}")
-            #expect(legacy.hasPrefix("HTTP/1.1 401 ") && legacy.contains("server key of a sender"), "\(other)")
+            #expect(
+                legacy.hasPrefix("HTTP/1.1 401 ") && legacy.contains("server key of a sender"), "\(other)")
         }
     }
 }

@@ -115,7 +115,9 @@ struct HeaderForm: CustomTestStringConvertible, Sendable {
 }
 
 @Suite struct XMLHeaderTests {
-    @Test("A self-closed header opens the stream and ends it at once, also after login; what follows is not read")
+    @Test(
+        "A self-closed header opens the stream and ends it at once, also after login; what follows is not read"
+    )
     func selfClosed() {
         let root =
             "stream:stream to=\"gcm.googleapis.com\" version=\"1.0\" xmlns=\"jabber:client\" xmlns:stream=\"http://etherx.jabber.org/streams\""
@@ -127,7 +129,8 @@ struct HeaderForm: CustomTestStringConvertible, Sendable {
             let bytes = Array(text: text)
             let whole = XMLRecord.reading(bytes)
             #expect(whole.failure == nil && whole.events.count == count, "\(whole)")
-            #expect(whole.events.last == "closed" && whole.events.dropLast().last?.hasPrefix("opened ") == true)
+            #expect(
+                whole.events.last == "closed" && whole.events.dropLast().last?.hasPrefix("opened ") == true)
             for cut in 0...bytes.count { #expect(XMLRecord.reading(bytes, cuts: [cut]) == whole) }
         }
     }

@@ -78,6 +78,16 @@ import Wire
         #expect(read(stanza).failure == .invalidXML)
     }
 
+    @Test("bytes inside gcm that only begin like U+FFFE and are no UTF-8 end the stream")
+    func notUTF8() {
+        let start = Array(text: Self.header + "<message id='1'><gcm xmlns='google:mobile:data'>{\"a\":\"")
+        let end = Array(text: "\"}</gcm></message>")
+        for last: UInt8 in [0xC0, 0xFF] {
+            let record = XMLRecord.reading(start + [0xEF, 0xBF, last] + end, cuts: [], loggedIn: true)
+            #expect(record.failure == .invalidXML && record.events.count == 1, "\(record)")
+        }
+    }
+
     @Test(
         "payloads are read in every notation",
         arguments: [

@@ -130,9 +130,11 @@ import Wire
             "cluster status", "cluster handover", "cluster remove", "cluster admit",
             "operators add", "operators list", "operators remove", "virtual-devices add",
             "virtual-devices list", "virtual-devices change", "virtual-devices messages",
-            "faults add", "faults list", "faults remove", "faults clear", "recorders add", "recorders list",
+            "faults add", "faults list", "faults remove", "faults clear", "test-bench reset", "recorders add",
+            "recorders list",
             "recorders messages", "recorders clear", "recorders remove",
-            "virtual-devices send", "virtual-devices sent", "virtual-devices unregister",
+            "virtual-devices send", "virtual-devices sent", "virtual-devices settle",
+            "virtual-devices reinstall", "virtual-devices unregister",
             "virtual-devices remove",
             "apns add", "apns list", "apns show", "apns test", "apns remove", "apns feedback",
         ])

@@ -24,6 +24,19 @@ public struct TokenPrefix: Hashable, Sendable {
         else { return nil }
         bytes = id
     }
+
+    private init(unchecked bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Returns a new instance ID, of 60 random bits. `random` returns random bytes.
+    public static func random(_ random: (_ count: Int) -> [UInt8]) -> TokenPrefix {
+        var id = random(8)
+        // As at Google: the first four bits are 0111, so that the first character is a letter from c to f.
+        id[0] = 0x70 | id[0] & 0x0F
+        return TokenPrefix(unchecked: Array(Base64.text(id, urlSafe: true, padded: false).utf8))
+    }
+
+    /// The ID as text.
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
 /// A registration, and the beginning of its token: together they determine the text of the token.

@@ -36,9 +36,9 @@ extension ConfigKey {
                 "Clients connect to 443, a privileged port: let the systemd socket unit listen on it, or redirect it to this port."
         ),
         .adminPort: Entry(
-            type: .port, preset: .integer(0),
+            type: .portOrOff, preset: .text("off"),
             help:
-                "Port of /healthz, /readyz, /metrics and the operator API on admin_address; 0 disables it.",
+                "Port of /healthz, /readyz, /metrics and the operator API on admin_address; 0 picks a free one, off disables it.",
             reason: "Its pages have no authentication, so it is off by default."),
         .adminAddress: Entry(
             type: .address, preset: .text("127.0.0.1"),

@@ -22,6 +22,7 @@ extension ConfigKey {
         switch entry.type {
         case .integer(let range): .integer(try integer(text, in: range))
         case .port: .integer(try integer(text, in: 0...65_535))
+        case .portOrOff: text == "off" ? .text(text) : .integer(try integer(text, in: 0...65_535))
         case .boolean: .boolean(try boolean(text))
         case .path, .address: .text(try line(text))
         case .choice(let words): .text(try word(text, of: words))

@@ -45,6 +45,8 @@ public enum ConfigType: Sendable, Equatable {
     case boolean
     /// A TCP port; the help of the key explains 0.
     case port
+    /// A TCP port, or the word `off`; the help of the key explains 0.
+    case portOrOff
     /// A path of a file or directory; may be empty if the default is.
     case path
     /// An IPv4 or IPv6 address, not a name.
@@ -72,6 +74,7 @@ public enum ConfigType: Sendable, Equatable {
                 ? "\(range.lowerBound)" : "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .boolean: "true or false"
         case .port: "a port from 0 to 65535"
+        case .portOrOff: "off, or a port from 0 to 65535"
         case .path: "a path"
         case .address: "an IPv4 or IPv6 address"
         case .choice(let words): "one of " + words.joined(separator: ", ")
@@ -89,6 +92,7 @@ public enum ConfigType: Sendable, Equatable {
         case .integer: "N"
         case .boolean: "true|false"
         case .port: "PORT"
+        case .portOrOff: "PORT|off"
         case .path: "PATH"
         case .address: "ADDRESS"
         case .choice(let words): words.joined(separator: "|")

@@ -103,6 +103,8 @@ extension OperationName {
         case .readVirtualDevice: OperationForm(ReadVirtualDevice.self)
         case .sendFromVirtualDevice: Self.sendFromVirtualDeviceForm
         case .listSent: OperationForm(ListSent.self)
+        case .settleVirtualDevice: OperationForm(SettleVirtualDevice.self)
+        case .reinstallVirtualDevice: OperationForm(ReinstallVirtualDevice.self)
         case .unregisterVirtualDevice: OperationForm(UnregisterVirtualDevice.self)
         case .removeVirtualDevice: OperationForm(RemoveVirtualDevice.self)
         case .addRecorder: OperationForm(AddRecorder.self)
@@ -121,6 +123,7 @@ extension OperationName {
         case .listFaults: OperationForm(ListFaults.self)
         case .removeFault: OperationForm(RemoveFault.self)
         case .clearFaults: OperationForm(ClearFaults.self)
+        case .resetTestBench: OperationForm(ResetTestBench.self)
         }
     }
 

@@ -147,7 +147,7 @@ extension ConfigType {
         case .port: .integer(0...65_535)
         case .path: .path
         case .choice(let words): .choice(words)
-        case .address, .hostName, .endpoint, .hostNames, .networks, .origins: .text
+        case .address, .hostName, .endpoint, .hostNames, .networks, .origins, .portOrOff: .text
         }
     }
 }

@@ -4,16 +4,16 @@ public import Basics
 public struct Fault: Sendable, Equatable {
     /// The messages that it acts on.
     public enum Scope: Sendable, Equatable {
-        /// Those to one registration.
-        case registration(RegistrationName)
+        /// Those to one registration, shown by the token that was given.
+        case registration(TokenName)
         /// Those of one sender.
         case sender(SenderID)
     }
 
     /// What happens to a message.
     public enum Action: Sendable, Equatable {
-        /// It is refused, and nothing of it is stored.
-        case refuse(Refusal)
+        /// It is refused, and nothing of it is stored; `retryAfter` is the `Retry-After` of an answer over HTTP, in seconds.
+        case refuse(Refusal, retryAfter: Int? = nil)
         /// It is accepted, and nothing of it is stored.
         case drop
         /// It is submitted this number of milliseconds later.
@@ -141,7 +141,7 @@ public struct FaultPlan: Sendable {
             case .drop, .refuse, .delay: break
             }
             return switch fault.scope {
-            case .registration(let name): name == candidate.target
+            case .registration(let token): token.registration == candidate.target
             case .sender(let sender): sender == candidate.sender
             }
         }
@@ -151,8 +151,9 @@ public struct FaultPlan: Sendable {
         faults.firstIndex { fault in
             guard fault.remaining > 0, fault.action == .duplicate else { return false }
             return switch fault.scope {
-            case .registration(let name):
-                name.device == message.device && name.number == message.registration
+            case .registration(let token):
+                token.registration.device == message.device
+                    && token.registration.number == message.registration
             case .sender(let sender): sender == message.sender
             }
         }

@@ -27,16 +27,13 @@ extension Registration {
     ///
     /// Throws `senderMismatch` if the credential does not match, `invalidToken` if the registration is not of the addressed kind.
     func checkEntitlement(of submission: borrowing Submission) throws(Refusal) {
+        // A token that the server encrypts for is not an endpoint: the app cannot decrypt what others have encrypted.
+        guard web == nil || !submission.entitlement.isWebPush else { throw .invalidToken }
         switch submission.entitlement {
-        case .account(let sender):
+        case .account(let sender), .webPushAccount(let sender):
             guard allows(sender) else { throw .senderMismatch }
         case .webPush(let key):
-            // A token that the server encrypts for is not an endpoint: the app cannot decrypt what others have encrypted.
-            guard web == nil else { throw .invalidToken }
             guard Base64.bytes(senderText.raw) == key else { throw .senderMismatch }
-        case .webPushAccount(let sender):
-            guard allows(sender) else { throw .senderMismatch }
-            guard web == nil else { throw .invalidToken }
         }
     }
 }

@@ -107,4 +107,6 @@ public enum ConnectionCommand: Sendable {
     case close(CloseReason)
     /// The request came from an authenticated device: release its slot among unauthenticated peers (`Requester.Growth.counted`).
     case refundQuota
+    /// The answer to this request has this `Retry-After`; it follows. Only for HTTP requests, and only on purpose (`Fault`).
+    case retryAfter(requestID: UInt32, seconds: Int)
 }

@@ -82,6 +82,7 @@ enum ConnectionCommandCase: UInt8, Numbered {
     case endWhenIdle = 2
     case close = 3
     case refundQuota = 4
+    case retryAfter = 5
 
     static let kind: StaticString = "command to a connection"
     static let table = NumberTable<Self>()

@@ -80,6 +80,7 @@ extension NodeReader {
         case .endWhenIdle: return .endWhenIdle(from: try instant(), try numbered())
         case .close: return .close(try numbered())
         case .refundQuota: return .refundQuota
+        case .retryAfter: return .retryAfter(requestID: try small("request"), seconds: try integer())
         }
     }
 

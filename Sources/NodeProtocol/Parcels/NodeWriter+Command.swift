@@ -110,6 +110,10 @@ extension NodeWriter {
             write(ConnectionCommandCase.close)
             write(reason)
         case .refundQuota: write(ConnectionCommandCase.refundQuota)
+        case .retryAfter(let requestID, let seconds):
+            write(ConnectionCommandCase.retryAfter)
+            number(requestID)
+            signed(seconds)
         }
     }
 

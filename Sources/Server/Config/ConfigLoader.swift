@@ -162,7 +162,7 @@ public struct ConfigLoader {
         switch key.entry.type {
         case .hostNames, .networks, .origins:
             throw ConfigMistake("is one value, not a list", hint: "write [\(shown(text))]")
-        case .integer, .port, .boolean:
+        case .integer, .port, .portOrOff, .boolean:
             guard isPlain else { throw ConfigMistake("is text in quotes", hint: "\(write), without quotes") }
         case .path, .address, .choice, .hostName, .endpoint: break
         }
@@ -222,7 +222,7 @@ public struct ConfigLoader {
         guard let port = configuration.adminPort else {
             guard configuration.operatorAPI else { return }
             return addTo(
-                .operatorAPI, "needs admin_port, which is 0",
+                .operatorAPI, "needs admin_port, which is off",
                 "set admin_port, such as 9100, or operator_api: false")
         }
         guard let problem = configuration.adminReachProblem, !faulty.contains(.adminAddress),

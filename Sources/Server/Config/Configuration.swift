@@ -77,8 +77,8 @@ extension Configuration {
         get { integer(.httpsPort) }
         set { self[.httpsPort] = .integer(newValue) }
     }
-    /// Port of health and metrics; `nil` disables it.
-    public var adminPort: Int? { integer(.adminPort) == 0 ? nil : integer(.adminPort) }
+    /// Port of health and metrics; 0 picks a free one, `nil` disables it.
+    public var adminPort: Int? { if case .integer(let port) = self[.adminPort] { port } else { nil } }
     /// Address of `adminPort`.
     public var adminAddress: String { text(.adminAddress) }
     /// Whether `adminPort` may serve other machines without TLS.

@@ -90,7 +90,9 @@ final class ControlLink: Link, CommandLink {
                 reply(OperatorReply(TraceDevice.Line.step(step)))
             }
         case .connection(.close(let reason)): connection.close(reason)
-        case .connection(.drain), .connection(.endWhenIdle), .connection(.refundQuota): break
+        case .connection(.drain), .connection(.endWhenIdle), .connection(.refundQuota),
+            .connection(.retryAfter):
+            break
         case .appServer, .device:
             assertionFailure("command for another kind of session: \(command)")
             connection.close(.internalError)

@@ -147,7 +147,7 @@ final class ControlServer: Sendable {
         case .addVirtualDevice, .listVirtualDevices, .changeVirtualDevice, .readVirtualDevice,
             .sendFromVirtualDevice, .listSent, .unregisterVirtualDevice, .removeVirtualDevice, .addRecorder,
             .listRecorders, .readRecorder, .clearRecorder, .removeRecorder, .addFault, .listFaults,
-            .removeFault, .clearFaults:
+            .removeFault, .clearFaults, .resetTestBench, .settleVirtualDevice, .reinstallVirtualDevice:
             try carryOutOnTestBench(request, call)
         }
     }
@@ -162,6 +162,8 @@ final class ControlServer: Sendable {
         case .readVirtualDevice(let command): Done(command, try readVirtualDevice(command, call))
         case .sendFromVirtualDevice(let command): Done(command, try sendFromVirtualDevice(command))
         case .listSent(let command): Done(command, try listSent(command))
+        case .settleVirtualDevice(let command): Done(command, try settleVirtualDevice(command))
+        case .reinstallVirtualDevice(let command): Done(command, try reinstallVirtualDevice(command))
         case .unregisterVirtualDevice(let command): Done(command, try unregisterVirtualDevice(command))
         case .removeVirtualDevice(let command): Done(command, try removeVirtualDevice(command))
         case .addRecorder(let command): Done(command, try addRecorder(command))
@@ -173,6 +175,7 @@ final class ControlServer: Sendable {
         case .listFaults(let command): Done(command, try listFaults())
         case .removeFault(let command): Done(command, try removeFault(command))
         case .clearFaults(let command): Done(command, try clearFaults())
+        case .resetTestBench(let command): Done(command, try resetTestBench())
         default: preconditionFailure("\(request.name) is no command of the test bench")
         }
     }

@@ -40,7 +40,13 @@ extension ReactorHost {
             logFault(submission.fault)
             let requester = submission.requester
             switch submission.action {
-            case .refuse(let refusal): refuse(requester, refusal)
+            case .refuse(let refusal, let seconds):
+                if let seconds {
+                    let retry = ConnectionCommand.retryAfter(
+                        requestID: requester.requestID, seconds: seconds)
+                    answer(.connection(retry), to: requester.connection)
+                }
+                refuse(requester, refusal)
             case .drop:
                 let id = PersistentID(
                     sequence: SequenceNumber(UInt64(clamping: now.wall) * 1_000),

@@ -195,8 +195,8 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
         case .drain: drain(&io)
         case .endWhenIdle(let from, let reason): idleEnd = (from, reason)
         case .close(let reason): close(reason, &io)
-        // Only for unauthenticated HTTP requests.
-        case .refundQuota: break
+        // Only for HTTP requests.
+        case .refundQuota, .retryAfter: break
         }
     }
 

@@ -153,7 +153,7 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
         // The protocol has no notice of draining.
         case (_, .drain): return
         // Only for unauthenticated requests; a device that logs in is not one.
-        case (_, .refundQuota): return
+        case (_, .refundQuota), (_, .retryAfter): return
         }
     }
 

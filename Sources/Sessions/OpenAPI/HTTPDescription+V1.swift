@@ -98,7 +98,8 @@ extension HTTPDescription {
 
     static let push = HTTPDescription(
         .webPush, "Sends an encrypted message to a web app.",
-        hosts: ["fcm.googleapis.com", "jmt17.google.com", "android.googleapis.com"], credentials: [.vapid, .serverKey],
+        hosts: ["fcm.googleapis.com", "jmt17.google.com", "android.googleapis.com"],
+        credentials: [.vapid, .serverKey],
         parameters: [
             .header(
                 "TTL", "Seconds that the message is stored.", .string(matching: "^[0-9]+$"), isRequired: true),

@@ -40,16 +40,13 @@ public enum JSONWriter {
                 continue
             }
             let length = UTF8Sequence.length(in: content, at: at)
-            if length > 0, !isNonCharacter(content, at, length) || context == .document {
+            let excluded = context == .element ? NonCharacter(in: content, at: at) : nil
+            if length > 0, excluded == nil {
                 at &+= length
                 continue
             }
             buffer.append(content.extracting(copied..<at))
-            if length > 0 {
-                buffer.append(content.byte(at: at &+ 2) == 0xBE ? "\\ufffe" : "\\uffff")
-            } else {
-                buffer.append("\u{FFFD}")
-            }
+            buffer.append(excluded?.escape ?? "\u{FFFD}")
             at &+= max(length, 1)
             copied = at
         }
@@ -87,12 +84,6 @@ public enum JSONWriter {
         case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "&"): context == .element
         default: false
         }
-    }
-
-    /// U+FFFE and U+FFFF: UTF-8, but not XML 1.0.
-    private static func isNonCharacter(_ content: RawSpan, _ at: Int, _ length: Int) -> Bool {
-        length == 3 && content.byte(at: at) == 0xEF && content.byte(at: at &+ 1) == 0xBF
-            && content.byte(at: at &+ 2) >= 0xBE
     }
 
     private static func append(escapeOf byte: UInt8, to buffer: inout ByteBuffer) {

@@ -21,7 +21,7 @@ enum PayloadCharacters {
                     continue
                 }
                 result.append(frame.extracting(copied..<at))
-                result.append(found.isLast ? "\\uffff" : "\\ufffe")
+                result.append(found.character.escape)
                 at += found.length
                 copied = at
             } else if begins("<![CDATA[", frame, at) {
@@ -40,18 +40,16 @@ enum PayloadCharacters {
 
     /// One of the two characters, raw or as a numeric reference.
     private struct Found {
-        /// Whether it is U+FFFF.
-        var isLast: Bool
+        var character: NonCharacter
         /// The number of bytes in the frame.
         var length: Int
 
         init?(_ frame: borrowing RawSpan, _ at: Int, isSection: Bool) {
-            guard frame.byteCount - at >= 3 else { return nil }
-            if frame.byte(at: at) == 0xEF, frame.byte(at: at + 1) == 0xBF, frame.byte(at: at + 2) >= 0xBE {
-                self.init(isLast: frame.byte(at: at + 2) == 0xBF, length: 3)
+            if let raw = NonCharacter(in: frame, at: at) {
+                self.init(character: raw, length: NonCharacter.length)
                 return
             }
-            guard !isSection, begins("&#", frame, at) else { return nil }
+            guard !isSection, frame.byteCount - at >= 3, begins("&#", frame, at) else { return nil }
             let isHex = frame.byte(at: at + 2) == UInt8(ascii: "x")
             var next = at + (isHex ? 3 : 2)
             var value = 0
@@ -61,12 +59,12 @@ enum PayloadCharacters {
                 value = min(value * (isHex ? 16 : 10) + Int(digit), 0x11_0000)
                 next += 1
             }
-            guard value == 0xFFFE || value == 0xFFFF, begins(";", frame, next) else { return nil }
-            self.init(isLast: value == 0xFFFF, length: next + 1 - at)
+            guard let named = NonCharacter(scalar: value), begins(";", frame, next) else { return nil }
+            self.init(character: named, length: next + 1 - at)
         }
 
-        private init(isLast: Bool, length: Int) {
-            self.isLast = isLast
+        private init(character: NonCharacter, length: Int) {
+            self.character = character
             self.length = length
         }
     }

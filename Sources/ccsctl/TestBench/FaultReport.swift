@@ -13,7 +13,9 @@ extension FaultRow {
     /// What happens to them.
     fileprivate var effect: String {
         switch action {
-        case .refuse: "refuse \(Report.cell(error)) (\(Report.cell(reason)))"
+        case .refuse:
+            "refuse \(Report.cell(error)) (\(Report.cell(reason)))"
+                + (retryAfter.map { ", Retry-After \($0)" } ?? "")
         case .delay: "delay \(milliseconds ?? 0) ms"
         case .drop, .duplicate: action.rawValue
         }
@@ -45,4 +47,10 @@ extension ListFaults: ReportedCommand {
 
 extension ClearFaults: ReportedCommand {
     static func text(of answer: Answer) -> String { "\(answer.removed) faults are removed.\n" }
+}
+
+extension ResetTestBench: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        "removed \(answer.devices) devices, \(answer.recorders) recorders and \(answer.faults) faults\n"
+    }
 }

@@ -33,7 +33,19 @@ extension ReportedCommand where Answer == VirtualDeviceRow {
 
 extension AddVirtualDevice: ReportedCommand {}
 extension ChangeVirtualDevice: ReportedCommand {}
+extension ReinstallVirtualDevice: ReportedCommand {}
 extension UnregisterVirtualDevice: ReportedCommand {}
+
+extension SettleVirtualDevice: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        guard answer.isSettled else { return "More is on its way: \(answer.waiting) messages.\n" }
+        return answer.waiting == 0
+            ? "Nothing more is on its way.\n"
+            : "Nothing comes while the device is offline; \(answer.waiting) messages wait for it.\n"
+    }
+
+    static func verdict(on answer: Answer) -> ExitCode { answer.isSettled ? .success : .failure }
+}
 
 extension RemoveVirtualDevice: ReportedCommand {
     static func text(of answer: VirtualDeviceRow) -> String {

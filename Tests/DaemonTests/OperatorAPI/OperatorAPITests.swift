@@ -28,7 +28,7 @@ struct OperatorAPITests {
         case .advanceClock: ["duration": "1d"]
         case .addVirtualDevice: ["sender_id": .string(sender), "app": "org.example.app"]
         case .changeVirtualDevice, .readVirtualDevice, .sendFromVirtualDevice, .listSent,
-            .unregisterVirtualDevice, .removeVirtualDevice:
+            .unregisterVirtualDevice, .removeVirtualDevice, .settleVirtualDevice, .reinstallVirtualDevice:
             ["device": "77"]
         case .addFault: ["action": "drop", "sender_id": .string(sender)]
         case .removeFault: ["fault": 1]

@@ -1,5 +1,8 @@
+import Basics
+import ClientProtocol
 import Foundation
 import Testing
+import Wire
 
 /// Faults on purpose, as app servers meet them over each interface.
 @Suite("Faults", .serialized)
@@ -85,6 +88,37 @@ struct FaultTests {
             #expect((answer.json["results"] as? [Object])?.first?["error"] as? String == word, "\(answer)")
         }
         #expect(try send().json["success"] as? Int == 1)
+    }
+
+    @Test("a refusal names its own Retry-After over HTTP, and the list shows the token as it was given")
+    func namesRetryAfter() throws {
+        let bench = try Bench()
+        let caller = try HTTPSCaller(bench.daemon)
+        func send() throws -> HTTPAnswer {
+            var call = HTTPCall("POST", "/fcm/send")
+            call.headers.append(("Authorization", Redacted("key=\(bench.sender.key)")))
+            call.add("Content-Type", "application/x-www-form-urlencoded")
+            call.body = Array("registration_id=\(bench.token)&data.id=x".utf8)
+            return try caller.make(call)
+        }
+        try bench.add(
+            "refuse", "--token", bench.token, "--error", "SERVICE_UNAVAILABLE", "--retry-after", "7")
+        let refused = try send()
+        #expect(refused.status == 503 && refused.header("retry-after") == "7", "\(refused)")
+        try bench.add("refuse", "--token", bench.token, "--error", "SERVICE_UNAVAILABLE")
+        let usual = try send()
+        #expect(usual.status == 503 && usual.header("retry-after") != "7")
+        #expect(try send().status == 200)
+        let listed = try #require(try bench.daemon.ctl("faults", "list")["faults"] as? [Object])
+        #expect(listed.map { $0["retry_after"] as? Int } == [7, nil])
+        #expect(listed.allSatisfy { $0["token"] as? String == bench.token })
+        let wrong = try Tool.run(
+            "ccsctl",
+            [
+                "--socket", bench.daemon.controlSocket, "faults", "add", "drop", "--token", bench.token,
+                "--retry-after", "7",
+            ])
+        #expect(wrong.code != 0 && wrong.errors.contains("retry_after is only for"), "\(wrong)")
     }
 
     @Test("HTTP v1 answers with its error, which firebase-admin reports")

@@ -180,6 +180,92 @@ struct VirtualDeviceTests {
         }
     }
 
+    @Test(
+        "an app that is installed again has a new token; the earlier one leads to it, and its answer says so")
+    func reinstalls() throws {
+        let daemon = try RunningDaemon(flags: ["--test-bench"])
+        let sender = try daemon.firstSender
+        let device = try add(daemon, sender)
+        let again = try daemon.ctl("virtual-devices", "reinstall", device.id)
+        let token = try #require(again["token"] as? String)
+        #expect(token != device.token && token.contains(":APA91b"))
+        let caller = try HTTPSCaller(daemon)
+        func send(_ id: String, to token: String) throws -> Object? {
+            let answer = try caller.ask(
+                "POST", "/fcm/send", ["Authorization": "key=\(sender.key)"],
+                body: ["registration_ids": [token], "data": ["id": id]])
+            return (answer.json["results"] as? [Object])?.first
+        }
+        #expect(try send("old", to: device.token)?["registration_id"] as? String == token)
+        let direct = try send("new", to: token)
+        #expect(
+            direct?["message_id"] != nil && direct?["registration_id"] == nil, "\(String(describing: direct))"
+        )
+        #expect(ids(try messages(daemon, device.id, "--wait", "20", "--count", "2")) == ["old", "new"])
+        // One that was uninstalled is installed anew, under a token of its own.
+        _ = try daemon.ctl("virtual-devices", "unregister", device.id)
+        #expect(try send("gone", to: token)?["error"] as? String == "NotRegistered")
+        let anew = try daemon.ctl("virtual-devices", "reinstall", device.id)["token"] as? String
+        #expect(anew != nil && anew != token)
+        #expect(try send("anew", to: anew ?? "")?["message_id"] != nil)
+    }
+
+    @Test("when a device is settled, all that was acknowledged before is in its inbox")
+    func settles() throws {
+        let daemon = try RunningDaemon(flags: ["--test-bench"], reactors: 2)
+        let sender = try daemon.firstSender
+        let device = try add(daemon, sender)
+        let server = try TestAppServer(daemon, sender: sender)
+        func settle(_ more: String...) throws -> Tool {
+            try Tool.run(
+                "ccsctl",
+                ["--socket", daemon.controlSocket, "--json", "virtual-devices", "settle", device.id] + more)
+        }
+        let empty = try settle()
+        #expect(empty.code == 0 && empty.object?["settled"] as? Bool == true, "\(empty)")
+        for round in 1...20 {
+            #expect(try server.send("m\(round)", to: device.token) == "ACK")
+            let settled = try settle()
+            #expect(settled.object?["settled"] as? Bool == true && settled.object?["waiting"] as? Int == 0)
+            #expect(settled.object?["received"] as? Int == round, "\(settled)")
+        }
+        // What a device without acknowledgements has received waits in the store, and is not on its way.
+        _ = try daemon.ctl("virtual-devices", "change", device.id, "--acknowledgement", "never")
+        #expect(try server.send("kept", to: device.token) == "ACK")
+        #expect(try settle().object?["received"] as? Int == 21)
+        _ = try daemon.ctl("virtual-devices", "change", device.id, "--connection", "offline")
+        #expect(try server.send("late", to: device.token) == "ACK")
+        let offline = try settle()
+        #expect(offline.code == 0 && offline.object?["settled"] as? Bool == true)
+        #expect(offline.object?["waiting"] as? Int == 1, "\(offline)")
+        let unknown = try Tool.run(
+            "ccsctl", ["--socket", daemon.controlSocket, "virtual-devices", "settle", "1"])
+        #expect(unknown.code != 0 && unknown.errors.contains("unknown virtual device"), "\(unknown)")
+        server.end()
+    }
+
+    @Test("one command removes all devices, recorders and faults")
+    func reset() throws {
+        let daemon = try RunningDaemon(flags: ["--test-bench"])
+        let sender = try daemon.firstSender
+        let devices = [try add(daemon, sender), try add(daemon, sender), try add(daemon, sender)]
+        _ = try daemon.ctl("recorders", "add", sender.id)
+        _ = try daemon.ctl("faults", "add", "drop", "--sender", sender.id)
+        _ = try daemon.ctl("faults", "add", "drop", "--token", devices[0].token)
+        let removed = try daemon.ctl("test-bench", "reset")
+        #expect(removed["devices"] as? Int == 3 && removed["recorders"] as? Int == 1, "\(removed)")
+        #expect(removed["faults"] as? Int == 2)
+        #expect(try (daemon.ctl("virtual-devices", "list")["devices"] as? [Object])?.isEmpty == true)
+        #expect(try (daemon.ctl("recorders", "list")["recorders"] as? [Object])?.isEmpty == true)
+        #expect(try (daemon.ctl("faults", "list")["faults"] as? [Object])?.isEmpty == true)
+        let server = try TestAppServer(daemon, sender: sender)
+        #expect(try server.send("gone", to: devices[1].token) == "DEVICE_UNREGISTERED")
+        server.end()
+        let again = try daemon.ctl("test-bench", "reset")
+        #expect(again["devices"] as? Int == 0 && again["faults"] as? Int == 0)
+        #expect(try add(daemon, sender).token != devices[0].token, "new ones can be made")
+    }
+
     @Test("without test_bench there are no virtual devices")
     func off() throws {
         let daemon = try RunningDaemon()

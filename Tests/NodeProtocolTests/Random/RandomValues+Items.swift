@@ -138,6 +138,7 @@ extension RandomValues {
             case .endWhenIdle: .endWhenIdle(from: Instant(nanoseconds: signed()), one())
             case .close: .close(one())
             case .refundQuota: .refundQuota
+            case .retryAfter: .retryAfter(requestID: small(), seconds: integer())
             }
         return .connection(command)
     }

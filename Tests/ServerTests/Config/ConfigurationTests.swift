@@ -24,6 +24,21 @@ import Wire
         #expect(configuration.pendingWindow == Limits.AppServer.pendingWindow)
     }
 
+    @Test("admin_port takes 0 for a free port like the others, and off, and reports anything else")
+    func adminPort() throws {
+        #expect(try ConfigKey.adminPort.value(of: "0") == .integer(0))
+        #expect(try ConfigKey.adminPort.value(of: "off") == .text("off"))
+        var configuration = Configuration()
+        configuration[.adminPort] = .integer(0)
+        #expect(configuration.adminPort == 0)
+        configuration[.adminPort] = .text("off")
+        #expect(configuration.adminPort == nil)
+        for bad in ["none", "65536", "-1", ""] {
+            let mistake = #expect(throws: ConfigMistake.self) { try ConfigKey.adminPort.value(of: bad) }
+            #expect(mistake?.hint == "write off, or a port from 0 to 65535", "\(bad)")
+        }
+    }
+
     @Test("a typed property has the default and follows its key")
     func fieldsFollowKeys() {
         var configuration = Configuration()

@@ -60,7 +60,7 @@ struct AuditLineTests {
             case .addRecorder, .clearRecorder, .removeRecorder: (["sender_id": "4711"], "sender=4711")
             case .addFault: (["action": "drop", "sender_id": "4711"], "sender=4711")
             case .removeFault: (["fault": 3], "target=3")
-            case .clearFaults: ([:], "")
+            case .clearFaults, .resetTestBench: ([:], "")
             default: (["device": "77"], "target=77")
             }
         return (arguments, "command=\"\(name.rawValue)\" arguments=\"\(audited)\" result=refused")
@@ -88,12 +88,14 @@ struct AuditLineTests {
             .listTopics, .listRunningTopics, .listAPNsCredentials, .showAPNsCredential,
             .listAPNsFeedback, .exportRecords, .showAuthority, .showConfiguration, .listAuditLog,
             .senderStats, .listMessages, .checkHealth, .showFigures, .showCluster, .listVirtualDevices,
-            .readVirtualDevice, .listSent, .listOperators, .listRecorders, .readRecorder, .listFaults,
+            .readVirtualDevice, .settleVirtualDevice, .listSent, .listOperators, .listRecorders,
+            .readRecorder, .listFaults,
             .listWebhooks, .showWebhook:
             nil
         case .addVirtualDevice, .changeVirtualDevice, .sendFromVirtualDevice, .unregisterVirtualDevice,
+            .reinstallVirtualDevice,
             .removeVirtualDevice, .addRecorder, .clearRecorder, .removeRecorder, .addFault, .removeFault,
-            .clearFaults:
+            .clearFaults, .resetTestBench:
             testBench(name)
         case .addOperator, .removeOperator: operators(name)
         case .handOverPartition:

@@ -3,6 +3,8 @@ extension Limits {
     public enum TestBench {
         /// Virtual devices: more than a test suite creates, and far fewer than the descriptors of a process.
         public static let devices = 1_000
+        /// Seconds that a reset may take besides the usual ones: each of 1,000 devices is unregistered by a request of its own.
+        public static let resetSeconds = 60
         /// Messages in the inbox of a device: more than a test reads.
         public static let inboxMessages = 1_000
         /// Bytes of all inboxes: several thousand of the longest messages.
@@ -33,6 +35,12 @@ extension Limits {
         public static let waiting = 32
         /// Seconds until a device has checked in and registered, or its message is stored, or the request fails.
         public static let answerSeconds = 10
+        /// Seconds that a test waits by default until nothing more is on its way to a device: far more than messages take.
+        public static let settleDefaultSeconds = 10
+        /// Milliseconds between two looks at what is on its way: as long as a message takes on a slow machine.
+        public static let settleMilliseconds: Int64 = 20
+        /// Longest `Retry-After` of a fault in seconds: longer than any test waits.
+        public static let retrySeconds = 86_400
         /// Bytes of the file with the identities of the virtual devices.
         public static let fileBytes = 4_194_304
     }

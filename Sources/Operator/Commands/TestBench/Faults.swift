@@ -7,6 +7,7 @@ public struct FaultRow: Record {
     public var error: String?
     public var reason: String?
     public var milliseconds: Int?
+    public var retryAfter: Int?
     public var sender: SenderID?
     public var token: Redacted<String>?
     public var remaining: Int
@@ -15,13 +16,14 @@ public struct FaultRow: Record {
     /// Creates a row.
     public init(
         fault: Int, action: AddFault.Action, error: String?, reason: String?, milliseconds: Int?,
-        sender: SenderID?, token: Redacted<String>?, remaining: Int, hits: Int
+        retryAfter: Int?, sender: SenderID?, token: Redacted<String>?, remaining: Int, hits: Int
     ) {
         self.fault = fault
         self.action = action
         self.error = error
         self.reason = reason
         self.milliseconds = milliseconds
+        self.retryAfter = retryAfter
         self.sender = sender
         self.token = token
         self.remaining = remaining
@@ -29,7 +31,7 @@ public struct FaultRow: Record {
     }
 
     public static let fields = Fields(
-        FaultRow.init(fault:action:error:reason:milliseconds:sender:token:remaining:hits:),
+        FaultRow.init(fault:action:error:reason:milliseconds:retryAfter:sender:token:remaining:hits:),
         .required("fault", .count, \.fault, "The number of the fault."),
         .required("action", .word, \.action, "What happens to the messages."),
         .optional("error", .text, \.error, "The error of a refusal over XMPP."),
@@ -37,6 +39,7 @@ public struct FaultRow: Record {
             "reason", .text, \.reason,
             "The reason of a refusal, by which other interfaces derive their error."),
         .optional("milliseconds", .count, \.milliseconds, "The delay."),
+        .optional("retry_after", .count, \.retryAfter, "The seconds in Retry-After of a refusal over HTTP."),
         .optional("sender_id", .sender, \.sender, "The sender whose messages meet the fault."),
         .optional(
             "token", .registrationToken, \.token, "The registration token to which messages meet the fault."),
@@ -68,11 +71,12 @@ public struct AddFault: OperatorCommand {
     public var count: Int
     public var error: String?
     public var milliseconds: Int?
+    public var retryAfter: Int?
 
     /// Creates the command.
     public init(
         action: Action, token: Redacted<String>? = nil, sender: SenderID? = nil, count: Int = 1,
-        error: String? = nil, milliseconds: Int? = nil
+        error: String? = nil, milliseconds: Int? = nil, retryAfter: Int? = nil
     ) {
         self.action = action
         self.token = token
@@ -80,6 +84,7 @@ public struct AddFault: OperatorCommand {
         self.count = count
         self.error = error
         self.milliseconds = milliseconds
+        self.retryAfter = retryAfter
     }
 
     public static let summary = OperationSummary.changing(
@@ -90,7 +95,7 @@ public struct AddFault: OperatorCommand {
             "Messages to groups and topics meet only refuse and delay of their sender, before they are sent to each member; duplicate acts on each copy.",
         ])
     public static let fields = Fields(
-        AddFault.init(action:token:sender:count:error:milliseconds:),
+        AddFault.init(action:token:sender:count:error:milliseconds:retryAfter:),
         .required("action", .word, \.action, "What happens to the messages."),
         .optional("token", .registrationToken, \.token, "Only messages to this registration token."),
         .optional("sender_id", .sender, \.sender, audit: .sender, "Only messages of this sender."),
@@ -103,7 +108,10 @@ public struct AddFault: OperatorCommand {
         ),
         .optional(
             "milliseconds", .integer(1...Limits.TestBench.delayMilliseconds), \.milliseconds,
-            "With delay: how long a message is held."))
+            "With delay: how long a message is held."),
+        .optional(
+            "retry_after", .integer(0...Limits.TestBench.retrySeconds, as: "SECONDS"), \.retryAfter,
+            "With refuse: the Retry-After of an answer over HTTP, in place of the usual one."))
 
     /// The fault.
     public typealias Answer = FaultRow

@@ -41,7 +41,7 @@ extension ControlServer {
     private func scope(of command: AddFault) throws(OperatorProblem) -> Fault.Scope {
         switch (command.token, command.sender) {
         case (let token?, nil):
-            guard let name = daemon.seal.name(of: Array(token.revealed.utf8).raw) else {
+            guard let name = daemon.seal.tokenName(of: Array(token.revealed.utf8)) else {
                 throw OperatorProblem(
                     "invalid token: expected a registration token of this server",
                     hint: "ccsctl virtual-devices list shows those of virtual devices", field: "token")
@@ -67,6 +67,11 @@ extension ControlServer {
                 "milliseconds is only for the action delay", hint: "leave it out, or change the action",
                 field: "milliseconds")
         }
+        guard command.retryAfter == nil || command.action == .refuse else {
+            throw OperatorProblem(
+                "retry_after is only for the action refuse", hint: "leave it out, or change the action",
+                field: "retry_after")
+        }
         switch command.action {
         case .drop: return .drop
         case .duplicate: return .duplicate
@@ -90,20 +95,21 @@ extension ControlServer {
                     hint: "the tables of errors in docs/xmpp.md and docs/http.md have all of them",
                     field: "error")
             }
-            return .refuse(refusal)
+            return .refuse(refusal, retryAfter: command.retryAfter)
         }
     }
 
     private func row(_ fault: Fault) -> FaultRow {
         var row = FaultRow(
-            fault: fault.number, action: .drop, error: nil, reason: nil, milliseconds: nil, sender: nil,
-            token: nil, remaining: fault.remaining, hits: fault.hits)
+            fault: fault.number, action: .drop, error: nil, reason: nil, milliseconds: nil,
+            retryAfter: nil, sender: nil, token: nil, remaining: fault.remaining, hits: fault.hits)
         switch fault.action {
         case .drop: row.action = .drop
         case .duplicate: row.action = .duplicate
         case .delay(let milliseconds): (row.action, row.milliseconds) = (.delay, milliseconds)
-        case .refuse(let refusal):
+        case .refuse(let refusal, let seconds):
             (row.action, row.error, row.reason) = (.refuse, refusal.xmppError, refusal.word)
+            row.retryAfter = seconds
         }
         switch fault.scope {
         case .sender(let sender): row.sender = sender

@@ -90,6 +90,14 @@ extension ControlServer {
             try onBench { bench, completed in bench.remove(command.device, completed: completed) })
     }
 
+    func resetTestBench() throws(OperatorProblem) -> ResetTestBench.Answer {
+        let removed = try onBench(waiting: Limits.TestBench.resetSeconds) { bench, completed in
+            bench.reset(completed: completed)
+        }
+        return ResetTestBench.Answer(
+            devices: removed.devices, recorders: removed.recorders, faults: try clearFaults().removed)
+    }
+
     /// Runs work that waits up to `seconds` for `count` messages. The wait ends with its caller, so that it does not keep its place among
     /// the waits of all callers.
     func waiting<Value: Sendable>(
@@ -202,7 +210,7 @@ extension OperatorProblem {
 }
 
 extension VirtualDeviceRow {
-    fileprivate init(_ state: VirtualDeviceState) {
+    init(_ state: VirtualDeviceState) {
         let record = state.record
         self.init(
             device: record.device, sender: record.sender, app: record.app, label: record.label,

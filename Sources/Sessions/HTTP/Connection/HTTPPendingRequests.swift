@@ -50,6 +50,8 @@ struct HTTPPendingRequests {
         var answers: [HTTPDescription.Answer] = []
         /// What its answer permits web pages of other origins.
         var crossOrigin: CrossOriginGrant?
+        /// `Retry-After` of its answer, in place of the usual one; `nil` without a fault on purpose.
+        var retrySeconds: Int?
 
         init() {}
 
@@ -103,6 +105,11 @@ struct HTTPPendingRequests {
         multiTokenRequest.recordReply(reply, at: index)
         recipients -= before - multiTokenRequest.pending
         return multiTokenRequest.pending == 0 ? question : nil
+    }
+
+    /// Gives the answer to a request this `Retry-After`.
+    mutating func delayRetry(_ requestID: UInt32, _ seconds: Int) {
+        open[requestID]?.endpointInfo.retrySeconds = seconds
     }
 
     /// Replaces the kind of a request, after a further question to the core.

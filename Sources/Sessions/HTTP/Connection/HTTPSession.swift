@@ -80,6 +80,8 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
         case .connection(.endWhenIdle(_, let reason)): endWhenIdle(reason)
         // Handled by the host, which counts the requests of unauthenticated peers.
         case .connection(.refundQuota): break
+        case .connection(.retryAfter(let requestID, let seconds)):
+            pendingRequests.delayRetry(RecipientRequestID.parts(requestID)?.request ?? requestID, seconds)
         case .submission(let requestID, let reply):
             if let (request, index, tokenReply) = tokenReply(in: reply, requestID) {
                 recordReply(tokenReply, request, index, now, &io)
@@ -204,6 +206,7 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
             HTTPResponseRecord(endpoint: endpointInfo.position, status: response.status, start: start))
         var response = response
         response.crossOrigin = endpointInfo.crossOrigin
+        if let seconds = endpointInfo.retrySeconds { response.extra = ("Retry-After", "\(seconds)") }
         codec.answer(exchange, response, now: now)
     }
 

@@ -150,7 +150,8 @@ extension HTTPSession {
                 of: given, in: payload, reservesGCMPrefix: settings.rules.reservesGCMPrefix,
                 textMeansBody: true, limit: settings.rules.payloadBytes(isToTopics: isToTopics))
         }
-        if let rawData = given.rawData, message.payloadRefusal == nil, let encryption = PushEncryption(request)
+        if let rawData = given.rawData, message.payloadRefusal == nil,
+            let encryption = PushEncryption(request)
         {
             let content = Base64.bytes(payload.reader.string(rawData).raw) ?? []
             do throws(RequestFault) {

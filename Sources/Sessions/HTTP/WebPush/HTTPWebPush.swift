@@ -57,7 +57,8 @@ extension HTTPSession {
                 throw RequestFault(.forbidden, "The sender of the server key is suspended.")
             }
             throw RequestFault(
-                .unauthorized, "wrong server key in Authorization: expected that of the sender, or vapid t=…, k=…")
+                .unauthorized,
+                "wrong server key in Authorization: expected that of the sender, or vapid t=…, k=…")
         }
         markAuthenticated()
         return (.webPushAccount(sender), "https://\(settings.pushHosts.first ?? "localhost")")

@@ -44,6 +44,15 @@ class Device:
         options = [word for name, value in settings.items() for word in (f"--{name}", value)]
         return self.server.ctl("virtual-devices", "change", self.id, *options)
 
+    def settle(self, wait=10):
+        """Waits until nothing more is on its way to the device. Returns whether that was so within `wait` seconds."""
+        return self.server.ctl("virtual-devices", "settle", self.id, "--wait", wait)["settled"]
+
+    def reinstall(self):
+        """Installs the app again, which has a new `token` from then on. Returns it; the earlier one leads to it for a while."""
+        self.token = self.server.ctl("virtual-devices", "reinstall", self.id)["token"]
+        return self.token
+
     def unregister(self):
         """Uninstalls the app: app servers that send to the token get NotRegistered."""
         return self.server.ctl("virtual-devices", "unregister", self.id)
