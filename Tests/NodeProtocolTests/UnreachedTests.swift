@@ -138,6 +138,6 @@ extension UnreachedAnswer {
             #expect(key.session == connection)
         }
         #expect(Set(silent) == ["appServer", "device", "connection", "reply"])
-        #expect(silent.count == 5 + 2 + 4 + 1 - 1, "\(silent)")
+        #expect(silent.count == 5 + 2 + 5 + 1 - 1, "\(silent)")
     }
 }

@@ -154,7 +154,7 @@ enum Samples {
                 ])
         default:
             Sample(
-                arguments: [["path": "/backup/monday"]],
+                arguments: [["path": "/backup/monday"], ["path": "monday", "folder": "service"]],
                 answers: [
                     [
                         "path": "/backup/monday", "created_at": time, "commit": 7, "files": 3, "bytes": 2,

@@ -148,7 +148,7 @@ final class InProcessServer {
     /// Returns the whole response for a page of the administrative port.
     func get(_ path: String) throws -> String {
         let connection = try PlainConnection(port: adminPort)
-        connection.send("GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        connection.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         return connection.rest()
     }
 

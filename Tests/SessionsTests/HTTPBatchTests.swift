@@ -148,7 +148,6 @@ import Wire
         arguments: [
             "POST", "POST  ", "", "POST https://fcm.googleapis.com HTTP/1.1",
             "POST ftp://fcm.googleapis.com/v1/projects/lab-project/messages:send HTTP/1.1",
-            "POST //v1/projects/lab-project/messages:send",
             "POST /v1/projects/lab-project/messages:send FTP/1.1",
             "POST /v1/projects/lab-project/messages:send HTTP/1.1 x",
             "POST https://fcm.googleapis.com/v1/projects/lab-project/messages:send#a HTTP/1.1",

@@ -73,7 +73,7 @@ import Wire
         "A request that no endpoint accepts is refused",
         arguments: [
             ("GET /c2dm/register3", "405"), ("PUT /checkin", "405"), ("BREW /checkin", "405"),
-            ("POST /checkin", "411"), ("POST /", "404"), ("POST /checkin/", "404"), ("POST //checkin", "404"),
+            ("POST /checkin", "411"), ("POST /", "404"), ("POST /checkin/", "411"), ("POST //checkin", "411"),
             ("GET /metrics", "404"), ("GET /healthz", "404"), ("POST /v1/projects//installations", "404"),
             ("POST /v1/projects/a/installations", "411"), ("GET /v1/projects/a/installations", "405"),
             ("GET /../etc/passwd", "404"), ("GET /%2e%2e/", "404"),

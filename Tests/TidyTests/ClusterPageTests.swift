@@ -42,7 +42,7 @@ import Testing
         let page = try Self.page()
         let texts = [
             "silent for \(tenths(Limits.Cluster.suspicionMilliseconds)) s",
-            "after \(Limits.ClusterLog.isolationMilliseconds / 1_000) s; another one takes them over",
+            "from a second on the node decides nothing",
             "wait \(Limits.ClusterHost.heldMilliseconds / 1_000) s, and fail as unavailable",
             "up to \(Limits.ClusterHost.logBytes >> 30) GiB for each partition",
             "more than 10,000 records", "there are more than \(Limits.Cluster.nodes) nodes",

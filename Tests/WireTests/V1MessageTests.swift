@@ -215,7 +215,7 @@ import Testing
         (.missingTarget, 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"),
         (.reservedKey("from"), 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"),
         (.packageMismatch, 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"),
-        (.tooLarge(field: "data", bytes: 5_000, limit: 4_096), 400, "INVALID_ARGUMENT", nil),
+        (.tooLarge(field: "data", bytes: 5_000, limit: 4_096), 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"),
         (.senderMismatch, 403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH"),
         (.notRegistered, 404, "NOT_FOUND", "UNREGISTERED"),
         (.deviceRateExceeded, 429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED"),

@@ -6,6 +6,7 @@ import Wire
 /// libxml2 must accept with the same tree what the reader accepts, and refuse what it refuses as not well-formed.
 /// These intended differences are removed before the comparison:
 /// - what is allowed before the first `<`: whitespace, a stray `>`, a byte order mark (ccs-xmpp 1.3, 1.12);
+/// - a self-closed header opens the stream (1.3);
 /// - U+FFFE and U+FFFF in a payload: a stream with them is not compared;
 /// - bytes after the end tag of the stream are ignored;
 /// - XML 1.1 and other versions are refused; names follow the fourth edition of XML 1.0, which has fewer characters.
@@ -37,8 +38,8 @@ enum XMLDifferential {
             return LibXML2Oracle.root(of: Array(stream[first...])) == nil
                 ? nil : "the reader refuses a well-formed document"
         }
-        let document = Array(stream[..<ours.end])
-        let rootStart = document[..<ours.headerEnd].lastIndex(of: 0x3C) ?? 0
+        var document = Array(stream[..<ours.end])
+        let rootStart = open(&document, headerEnd: ours.headerEnd)
         let rootName = document[(rootStart + 1)...].prefix {
             ![0x20, 0x09, 0x0A, 0x0D, 0x2F, 0x3E].contains($0)
         }
@@ -55,8 +56,10 @@ enum XMLDifferential {
             return "the headers differ"
         }
         guard ours.failure == .invalidXML, !hasNameBeyondASCII(stream) else { return nil }
-        guard LibXML2Oracle.root(of: prepared(stream)) == nil,
-            LibXML2Oracle.root(of: prepared(stream + endTag)) == nil
+        var whole = stream
+        _ = open(&whole, headerEnd: ours.headerEnd)
+        guard LibXML2Oracle.root(of: prepared(whole)) == nil,
+            LibXML2Oracle.root(of: prepared(whole + endTag)) == nil
         else { return "the reader refuses a well-formed stanza" }
         return nil
     }
@@ -89,6 +92,13 @@ enum XMLDifferential {
             outcome.failure = error
         }
         return outcome
+    }
+
+    /// Changes a self-closed header to a start tag. Returns the offset of its `<`.
+    private static func open(_ document: inout [UInt8], headerEnd: Int) -> Int {
+        let start = document[..<headerEnd].lastIndex(of: 0x3C) ?? 0
+        if document[headerEnd - 2] == 0x2F { document[headerEnd - 2] = 0x20 }
+        return start
     }
 
     /// Removes what is allowed before the first `<`.

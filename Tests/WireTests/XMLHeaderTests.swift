@@ -15,6 +15,11 @@ struct HeaderForm: CustomTestStringConvertible, Sendable {
 
     static let all: [HeaderForm] = [
         HeaderForm(
+            client: "documentation, self-closed",
+            opening:
+                "<stream:stream to=\"gcm.googleapis.com\" version=\"1.0\" xmlns=\"jabber:client\" xmlns:stream=\"http://etherx.jabber.org/streams\"/>",
+            to: "gcm.googleapis.com"),
+        HeaderForm(
             client: "Smack 3",
             opening:
                 "<stream:stream to=\"gcm.googleapis.com\" xmlns=\"jabber:client\" xmlns:stream=\"http://etherx.jabber.org/streams\" version=\"1.0\">",
@@ -115,26 +120,6 @@ struct HeaderForm: CustomTestStringConvertible, Sendable {
 }
 
 @Suite struct XMLHeaderTests {
-    @Test(
-        "A self-closed header opens the stream and ends it at once, also after login; what follows is not read"
-    )
-    func selfClosed() {
-        let root =
-            "stream:stream to=\"gcm.googleapis.com\" version=\"1.0\" xmlns=\"jabber:client\" xmlns:stream=\"http://etherx.jabber.org/streams\""
-        let auth = "<auth mechanism='PLAIN' xmlns='urn:ietf:params:xml:ns:xmpp-sasl'>AGEAYg==</auth>"
-        for (text, count) in [
-            ("<\(root)/>", 2), ("<\(root) />\(auth)", 2), ("<\(root)/></stream:stream>", 2),
-            ("<\(root)>\(auth)<\(root)/><iq/>", 4),
-        ] {
-            let bytes = Array(text: text)
-            let whole = XMLRecord.reading(bytes)
-            #expect(whole.failure == nil && whole.events.count == count, "\(whole)")
-            #expect(
-                whole.events.last == "closed" && whole.events.dropLast().last?.hasPrefix("opened ") == true)
-            for cut in 0...bytes.count { #expect(XMLRecord.reading(bytes, cuts: [cut]) == whole) }
-        }
-    }
-
     @Test(arguments: HeaderForm.all)
     func `every client's header opens the stream, split at every byte`(form: HeaderForm) throws {
         let bytes = form.conversation

@@ -16,7 +16,7 @@ import Basics
 ///     }
 ///
 /// Before login the header may be repeated until the first element, with or without a declaration; each one is
-/// `.opened` (ccs-xmpp 1.3). A self-closed header is `.opened` and then `.closed`.
+/// `.opened` (ccs-xmpp 1.3).
 ///
 /// Whitespace keepalives and a stray `>` between stanzas are skipped (ccs-xmpp 1.3, 1.9). Between two stanzas the reader
 /// holds no parser and no bytes. However the stream is split, each byte is scanned a bounded number of times: once to find
@@ -24,10 +24,7 @@ import Basics
 /// After a failure or `.closed` the reader must not be used again.
 public struct StanzaReader: ~Copyable {
     private enum Stage: UInt8 {
-        case header, stanzas
-        /// A self-closed header was returned: the end of its stream is next.
-        case closing
-        case ended
+        case header, stanzas, ended
     }
 
     private var stage = Stage.header
@@ -66,10 +63,6 @@ public struct StanzaReader: ~Copyable {
         _ bytes: RawSpan, from offset: inout Int
     ) throws(XMLFailure) -> StreamEvent {
         let limits: XMLLimits = isLoggedIn ? .afterLogin : .beforeLogin
-        if stage == .closing {
-            stage = .ended
-            return .closed
-        }
         while true {
             if !framer.isInside {
                 guard try skip(bytes, &offset) else { return .incomplete }
@@ -201,7 +194,7 @@ public struct StanzaReader: ~Copyable {
             if let root = framer.repeatableRoot, root != name { throw .restrictedXML }
             let opened = try StreamRoot.open(frame, isEmptyTag: isEmptyTag)
             root = opened.root
-            stage = isEmptyTag ? .closing : .stanzas
+            stage = .stanzas
             hasDeclaration = false
             framer = Framer(isHeader: false, repeatableRoot: isLoggedIn ? nil : name)
             return .opened(opened.header)

@@ -15,7 +15,7 @@ struct StreamRoot {
     /// The start tag that precedes a stanza which is parsed by itself.
     var prolog: [UInt8] { unusualProlog ?? Self.usualProlog }
 
-    /// Parses and checks a header, which may be self-closed (ccs-xmpp 1.3).
+    /// Parses and checks a header (ccs-xmpp 1.3); a self-closed one also opens the stream.
     static func open(
         _ frame: borrowing RawSpan, isEmptyTag: Bool
     ) throws(XMLFailure) -> (root: StreamRoot, header: StreamHeader) {

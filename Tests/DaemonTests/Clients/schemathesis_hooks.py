@@ -11,7 +11,7 @@ binary = st.binary(max_size=300)
 check_in = st.sampled_from([b"\x22\x00\x70\x03", b"\x22\x00", b"\x10\x01\x22\x00\x69" + bytes(8)])
 for name in ("application/x-protobuf", "application/x-protobuffer"):
     schemathesis.openapi.media_type(name, st.one_of(check_in, binary))
-# Web pushes that a device could decrypt, as far as the server can tell: a public key on the curve (RFC 8291, appendix A), and a record.
+# Web pushes that a device could decrypt, by all that the server can check: a public key on the curve (RFC 8291, appendix A), and a record.
 point = base64.urlsafe_b64decode("BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8=")
 push = st.binary(min_size=17, max_size=300).map(lambda record: bytes(16) + b"\0\0\x10\0\x41" + point + record)
 schemathesis.openapi.media_type("application/octet-stream", st.one_of(push, push, binary))

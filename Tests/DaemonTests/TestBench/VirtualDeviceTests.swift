@@ -181,7 +181,8 @@ struct VirtualDeviceTests {
     }
 
     @Test(
-        "an app that is installed again has a new token; the earlier one leads to it, and its answer says so")
+        "an app that is installed again has a new token; the earlier one leads to it, and its answer has that"
+    )
     func reinstalls() throws {
         let daemon = try RunningDaemon(flags: ["--test-bench"])
         let sender = try daemon.firstSender

@@ -89,13 +89,11 @@ struct AuditLineTests {
             .listAPNsFeedback, .exportRecords, .showAuthority, .showConfiguration, .listAuditLog,
             .senderStats, .listMessages, .checkHealth, .showFigures, .showCluster, .listVirtualDevices,
             .readVirtualDevice, .settleVirtualDevice, .listSent, .listOperators, .listRecorders,
-            .readRecorder, .listFaults,
-            .listWebhooks, .showWebhook:
+            .readRecorder, .listFaults, .listWebhooks, .showWebhook:
             nil
         case .addVirtualDevice, .changeVirtualDevice, .sendFromVirtualDevice, .unregisterVirtualDevice,
-            .reinstallVirtualDevice,
-            .removeVirtualDevice, .addRecorder, .clearRecorder, .removeRecorder, .addFault, .removeFault,
-            .clearFaults, .resetTestBench:
+            .reinstallVirtualDevice, .removeVirtualDevice, .addRecorder, .clearRecorder, .removeRecorder,
+            .addFault, .removeFault, .clearFaults, .resetTestBench:
             testBench(name)
         case .addOperator, .removeOperator: operators(name)
         case .handOverPartition:

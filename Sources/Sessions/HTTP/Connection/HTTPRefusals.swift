@@ -27,7 +27,7 @@ struct HTTPRefusals: Sendable {
 }
 
 extension HTTPEndpoint.ErrorForm {
-    /// The answer to a request that was not read. An error word is none: its status 200 would tell a client that the connection is good.
+    /// The answer to a request that was not read. An error word is none: its status 200 would report a good connection to a client.
     fileprivate func refusal(_ fault: RequestFault) -> HTTPResponse {
         switch self {
         case .text, .word: .plain(fault)
