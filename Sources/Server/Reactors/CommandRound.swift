@@ -58,5 +58,11 @@ struct CommandRound: ~Copyable {
 extension SessionCommand {
     /// Whether it answers a submission.
     @inline(__always)
-    fileprivate var isAnswer: Bool { if case .submission = self { true } else { false } }
+    fileprivate var isAnswer: Bool {
+        switch self {
+        // It belongs to the answer that follows it.
+        case .submission, .connection(.retryAfter): true
+        default: false
+        }
+    }
 }
