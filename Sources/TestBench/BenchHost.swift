@@ -107,7 +107,9 @@ public final class BenchHost {
     ) {
         guard devices.count + joining < Limits.TestBench.devices else { return completed(.failure(.full)) }
         joining += 1
-        let call = DeviceCalls.App(category: app, sender: "\(sender.number)")
+        // With an instance, as the SDKs do: one that is installed again has another.
+        let call = DeviceCalls.App(
+            category: app, sender: "\(sender.number)", instance: TokenPrefix.random(SecureRandom.bytes).text)
         DeviceEnrolment.begin(nil, call, reactor: reactor, endpoint: settings.https) {
             [unowned self] outcome in
             joining -= 1

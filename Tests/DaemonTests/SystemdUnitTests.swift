@@ -143,7 +143,8 @@ struct SystemdUnitTests {
             try system.run(ctl[0], ctl[1], ctl[2], "backup", folder)
         }
         try system.output(ctl[0], ctl[1], ctl[2], "senders", "add", "--sender-id", "4711")
-        #expect(try backup("monday").output.contains("/var/lib/ccsd-backup/monday"))
+        let made = try backup("monday")
+        #expect(made.output.contains("/ccsd-backup/monday"), "\(made)")
         let elsewhere = try backup("/srv/monday")
         #expect(elsewhere.code == 1 && elsewhere.errors.contains("/var/lib/ccsd-backup"), "\(elsewhere)")
         let hidden = try backup("/tmp/monday")
