@@ -266,15 +266,9 @@ extension ClusterHost {
     ) {
         guard !answers.isEmpty else { return }
         tally.unreached(answers.count, reason)
-        for answer in answers { self.answer(answer, now) }
-    }
-
-    private func answer(_ answer: UnreachedAnswer, _ now: Now) {
-        switch answer {
-        case .none: break
-        case .command(let connection, let command): forward(command, to: connection, now)
-        case .event(let event): forward(event, now)
-        case .several(let answers): for answer in answers { self.answer(answer, now) }
+        for answer in answers {
+            answer.forEach(
+                command: { forward($1, to: $0, now) }, event: { forward($0, now) })
         }
     }
 }

@@ -180,9 +180,7 @@ final class ClusterHost: ReactorDelegate {
 
     func reactorWoke(_ reactor: Reactor, now: Now) {
         var parcel = mailbox.takeAll()
-        if parcel.validUntil != .distantFuture, parcel.validUntil <= Now.read().monotonic {
-            parcel.commands.closeAll()
-        }
+        parcel.commands.close(from: parcel.validUntil)
         for report in parcel.applied { applied(report, now) }
         for batch in parcel.batches { submit(batch.batch, of: batch.partition, .partition, now) }
         for write in parcel.writes { submit(write, now) }

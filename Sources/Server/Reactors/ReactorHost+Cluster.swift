@@ -75,33 +75,27 @@ extension ReactorHost {
     /// Lets the requests go on whose sender is as it was, and answers those whose time is over.
     func vouch(_ now: Now) {
         guard !unvouched.isEmpty, let contact = cluster?.contact else { return }
-        var (waiting, accepted): ([UnvouchedEvent], Bool) = ([], false)
+        var waiting: [UnvouchedEvent] = []
         for entry in unvouched {
-            if contact.isCurrent(entry.sender, now.monotonic),
-                senderRecord(entry.sender) == entry.record
-            {
+            let isCurrent = contact.isCurrent(entry.sender, now.monotonic)
+            guard isCurrent || entry.until <= now.monotonic else {
+                waiting.append(entry)
+                continue
+            }
+            if isCurrent, senderRecord(entry.sender) == entry.record {
                 accept(entry.event, now: now)
-                accepted = true
-            } else if entry.until <= now.monotonic || contact.isCurrent(entry.sender, now.monotonic) {
+            } else {
                 // The client sends it again, and is answered by what has changed.
                 perform(entry.event.answerWhenUnreached(), now)
-                accepted = true
-            } else {
-                waiting.append(entry)
             }
         }
+        // What goes on is handled in the next turn.
+        if waiting.count < unvouched.count { mailboxes[index].post { _ in } }
         unvouched = waiting
-        // They are handled in the next turn.
-        if accepted { mailboxes[index].post { _ in } }
     }
 
     private func perform(_ unreached: UnreachedAnswer, _ now: Now) {
-        switch unreached {
-        case .none: break
-        case .command(let connection, let command): answer(command, to: connection)
-        case .event(let event): accept(event, now: now)
-        case .several(let all): for one in all { perform(one, now) }
-        }
+        unreached.forEach(command: { answer($1, to: $0) }, event: { accept($0, now: now) })
     }
 
     /// Has the sessions log in elsewhere that a leaving partition would let in: it had their logins before it left, and its next owner

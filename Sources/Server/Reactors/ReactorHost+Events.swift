@@ -45,11 +45,15 @@ extension ReactorHost {
     }
 
     private func isPassedOn(_ partition: Int) -> Bool {
-        if !fences.isEmpty, fences[partition] != nil { return true }
-        return !partitions.isServing(partition) && awaited[partition] == nil
+        fences[partition] != nil || !isHere(partition)
     }
 
-    /// Passes an event to a partition of this reactor, which is served or soon will be.
+    /// Whether a partition of this reactor is served, or will be as soon as its place is free.
+    private func isHere(_ partition: Int) -> Bool {
+        partitions.isServing(partition) || awaited[partition] != nil
+    }
+
+    /// Passes an event to a partition that is here.
     private func serve(_ event: consuming Event, of partition: Int) {
         if !awaited.isEmpty, awaited[partition] != nil {
             awaited[partition]?.events.append(consume event)
@@ -61,7 +65,7 @@ extension ReactorHost {
     /// Takes an event that the thread of the cluster has for a partition that this node owns.
     func acceptOwned(_ event: consuming Event) {
         guard let partition = event.key?.partition(of: map.partitions) else { return }
-        if partitions.isServing(partition) || awaited[partition] != nil {
+        if isHere(partition) {
             serve(consume event, of: partition)
         } else {
             toCluster.events.append(consume event)
@@ -70,11 +74,10 @@ extension ReactorHost {
 
     /// What this turn has let out leaves only while the leases hold: the process may have stood still since.
     func checkLeases() {
+        // What goes to other threads is looked at there.
         for peer in outgoing.indices { outgoing[peer].validUntil = letOutUntil }
         toCluster.validUntil = letOutUntil
         guard letOutUntil <= Now.read().monotonic else { return }
         for link in allLinks where link.connection.outboundCount > 0 { link.connection.abort(.ownerChanged) }
-        for peer in outgoing.indices { outgoing[peer].commands.closeAll() }
-        toCluster.commands.closeAll()
     }
 }

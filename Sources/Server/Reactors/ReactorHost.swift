@@ -114,9 +114,7 @@ final class ReactorHost: ReactorDelegate {
             partitions.handle(report: report.event, of: report.partition, now: now)
         }
         for event in parcel.events { accept(event, now: now) }
-        if parcel.validUntil != .distantFuture, parcel.validUntil <= Now.read().monotonic {
-            parcel.commands.closeAll()
-        }
+        parcel.commands.close(from: parcel.validUntil)
         perform(&parcel.commands, now)
         for job in parcel.jobs { job(self) }
         for event in parcel.owned { acceptOwned(event) }

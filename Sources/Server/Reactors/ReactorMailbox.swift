@@ -102,8 +102,10 @@ final class ReactorMailbox: Sendable {
 }
 
 extension [(ConnectionID, SessionCommand)] {
-    /// Puts the end of each session in the place of its commands: their partition may belong to another node, where it logs in again.
-    mutating func closeAll() {
+    /// From the end of the leases by which the commands were decided, puts the end of each session in the place of its commands: their
+    /// partition may belong to another node, where it logs in again.
+    mutating func close(from end: Instant) {
+        guard end != .distantFuture, end <= Now.read().monotonic else { return }
         var closed: Set<ConnectionID> = []
         self = compactMap { connection, _ in
             closed.insert(connection).inserted ? (connection, .connection(.close(.ownerChanged))) : nil

@@ -10,6 +10,16 @@ public enum UnreachedAnswer: Sendable {
     case event(Event)
     /// All of these, in order.
     case several([UnreachedAnswer])
+
+    /// Calls a closure with each command and each event, in order.
+    public func forEach(command: (ConnectionID, SessionCommand) -> Void, event: (Event) -> Void) {
+        switch self {
+        case .none: break
+        case .command(let connection, let answer): command(connection, answer)
+        case .event(let answer): event(answer)
+        case .several(let answers): for one in answers { one.forEach(command: command, event: event) }
+        }
+    }
 }
 
 /// Something that waits for the answer to an event.

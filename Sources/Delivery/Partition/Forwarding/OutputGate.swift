@@ -104,17 +104,11 @@ public struct OutputGate: Sendable {
             return true
         }
         let requests = event.openRequests
-        for request in requests { append(request.answer, &effects) }
-        return !requests.isEmpty
-    }
-
-    private static func append(_ answer: UnreachedAnswer, _ effects: inout Effects) {
-        switch answer {
-        case .none: break
-        case .command(let connection, let command): effects.commands.append((connection, command))
-        case .event(let event): effects.forwards.append(event)
-        case .several(let answers): for one in answers { append(one, &effects) }
+        for request in requests {
+            request.answer.forEach(
+                command: { effects.commands.append(($0, $1)) }, event: { effects.forwards.append($0) })
         }
+        return !requests.isEmpty
     }
 
     private static func move<Element>(_ from: inout [Element], to: inout [Element]) {
