@@ -192,7 +192,7 @@ import Testing
         #expect(delivered(bench) == ["deliver m1"])
         bench.post(.deviceClosed(phone, device))
         bench.settle()
-        bench.post(.clockAccepted)
+        bench.post(.clockAccepted(by: .operator))
         tick(bench)
         #expect(doubt(bench) == nil)
         #expect(bench.store.records[device] != nil && bench.expiredDevices == 0)
@@ -210,7 +210,7 @@ import Testing
         let back = bench.now.wall - 60_000
         bench.now.wall -= back
         tick(bench)
-        bench.post(.clockAccepted)
+        bench.post(.clockAccepted(by: .operator))
         tick(bench)
         #expect(doubt(bench) == .impossible)
         bench.now.wall += back
@@ -248,7 +248,7 @@ import Testing
         bench.now.wall = 60_000
         tick(bench)
         bench.advance(milliseconds: 30 * Int64(Limits.Clock.graceSeconds) * 1_000)
-        bench.post(.clockAccepted)
+        bench.post(.clockAccepted(by: .operator))
         tick(bench)
         #expect(doubt(bench) == .impossible && bench.store.downPending == 1)
     }
@@ -257,7 +257,7 @@ import Testing
     func accepted() {
         let bench = bench(partitions: 3)
         restart(bench, setBy: 400 * Self.day)
-        bench.post(.clockAccepted)
+        bench.post(.clockAccepted(by: .operator))
         bench.settle()
         #expect(bench.partitions.allSatisfy { $0.core.clockDoubt == nil })
     }
@@ -291,7 +291,7 @@ import Testing
         let known = self.bench()
         restart(known, setBy: 400 * Self.day)
         #expect(confirms(known, sentAt: known.now.wall - 1_000))
-        known.post(.clockAccepted)
+        known.post(.clockAccepted(by: .device))
         known.settle()
         #expect(doubt(known) == nil)
     }
@@ -322,7 +322,7 @@ import Testing
         bench.now.wall += 400 * Self.day
         tick(bench, times: 60)
         #expect(bench.expiredDevices == 0)
-        bench.post(.clockAccepted)
+        bench.post(.clockAccepted(by: .operator))
         tick(bench, times: 60)
         #expect((1...Limits.Clock.devicesForgottenAtOnce + 100).contains(bench.expiredDevices))
         bench.advance(milliseconds: 1_000)
@@ -357,7 +357,7 @@ import Testing
         bench.settle()
         #expect(partition.core.figures.pendingLastSeen == 1_000, "canary: the writes have failed")
         bench.now.wall += 400 * Self.day
-        bench.post(.clockAccepted)
+        bench.post(.clockAccepted(by: .operator))
         bench.settle()
         #expect(bench.expiredDevices <= Limits.Clock.devicesForgottenAtOnce)
         tick(bench, times: 60)

@@ -12,6 +12,14 @@ public enum ClockDoubt: Sendable, Equatable {
     case jumped(milliseconds: Int64)
 }
 
+/// Who confirms that the machine's wall clock is right.
+public enum ClockWitness: Sendable, Equatable {
+    /// An operator, who also wants what is overdue by it to be forgotten.
+    case `operator`
+    /// A device that existed before the doubt.
+    case device
+}
+
 /// Judges whether the machine's wall clock can be believed, from the time that has passed on the monotonic clock since the wall
 /// clock was last believed.
 ///
@@ -152,12 +160,12 @@ public struct ClockGuard: Sendable {
         return core
     }
 
-    /// Accepts the clock as right, on the word of an operator or a device. Returns `false` if it shows an impossible time.
-    @discardableResult
-    mutating func accept(_ machine: Now) -> Bool {
+    /// Accepts the clock as right. Returns `false` if it shows an impossible time.
+    ///
+    /// After a jump, ages count at once only on the word of an operator: one device must not make others be forgotten.
+    mutating func accept(_ machine: Now, by witness: ClockWitness) -> Bool {
         guard Self.isPossible(machine.wall) else { return false }
-        // Confirmed: ages count at once.
-        open = nil
+        if witness == .operator { open = nil }
         believe(machine)
         last = nil
         return true

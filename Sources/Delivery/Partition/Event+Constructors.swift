@@ -237,7 +237,9 @@ extension Event {
     }
 
     /// The machine's wall clock is right.
-    public static var clockAccepted: Event { .partition(.clockAccepted) }
+    public static func clockAccepted(by witness: ClockWitness) -> Event {
+        .partition(.clockAccepted(by: witness))
+    }
 
     /// Time has passed.
     public static var tick: Event { .partition(.tick) }

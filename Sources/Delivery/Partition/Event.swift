@@ -150,8 +150,8 @@ public enum PartitionEvent: Sendable {
     case senders(SenderDirectory)
     /// An operator changed settings.
     case settingsChanged(RunningSettings)
-    /// An operator or a trusted device confirms that the machine's wall clock is right.
-    case clockAccepted
+    /// An operator or a device confirms that the machine's wall clock is right.
+    case clockAccepted(by: ClockWitness)
     /// Time has passed: sent at least twice a second.
     case tick
     /// An operator traces a device: `traced` reports each step of its messages from now on.

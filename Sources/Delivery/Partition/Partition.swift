@@ -81,8 +81,8 @@ public struct Partition: ~Copyable {
         case .committed(let outcome): committed(outcome)
         case .loaded(let answer): loaded(answer)
         case .tick: tick()
-        case .clockAccepted:
-            if turn.clock.accept(machine) { turn.read(machine) }
+        case .clockAccepted(let witness):
+            if turn.clock.accept(machine, by: witness) { turn.read(machine) }
             tick()
         case .senders(let directory): replaceDirectory(directory)
         case .settingsChanged(let changed): change(to: changed)

@@ -29,6 +29,6 @@ extension ReactorHost {
     /// Accepts the clock because a device that connected before the doubt has the same time.
     func confirmClock() {
         log.repeating(.notice, "clock_confirmed_by_device")
-        for mailbox in mailboxes { mailbox.post(Parcel(events: [.clockAccepted])) }
+        for mailbox in mailboxes { mailbox.post(Parcel(events: [.clockAccepted(by: .device)])) }
     }
 }

@@ -285,7 +285,7 @@ final class ReactorHost: ReactorDelegate {
 
     /// Accepts the clock at the operator's command.
     func acceptClock() {
-        partitions.handleInAll(.clockAccepted, now: Now.read())
+        partitions.handleInAll(.clockAccepted(by: .operator), now: Now.read())
         lastSessionTime.machine.monotonic = .distantPast
         publishClock()
     }

@@ -160,8 +160,8 @@ final class SimulatedServer {
     }
 
     /// Has all partitions believe the clock.
-    func acceptClock() {
-        for partition in partitions.indices { post(.clockAccepted, to: partition) }
+    func acceptClock(by witness: ClockWitness) {
+        for partition in partitions.indices { post(.clockAccepted(by: witness), to: partition) }
     }
 
     private func post(_ event: Event, to partition: Int) {
@@ -209,7 +209,7 @@ final class SimulatedServer {
             hosted.effects.confirmsClock = false
             world.trace("a device confirms the clock")
             world.reached(.clockConfirmed)
-            acceptClock()
+            acceptClock(by: .device)
         }
         let forwards = hosted.effects.forwards
         hosted.effects.forwards = []

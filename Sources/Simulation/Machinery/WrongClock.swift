@@ -1,4 +1,5 @@
 import Basics
+import Delivery
 
 /// A machine whose wall clock is wrong for a while: months ahead, behind, or never set. It is set right before the faults end.
 ///
@@ -101,6 +102,6 @@ struct JumpingClock {
         guard !world.isCalm else { return }
         if error != 0 { world.reached(.clockJumped) }
         world.setClockWrong(by: error)
-        if world.canary == .believesJump { world.server?.acceptClock() }
+        if world.canary == .believesJump { world.server?.acceptClock(by: .operator) }
     }
 }
