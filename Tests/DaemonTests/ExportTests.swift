@@ -1,5 +1,9 @@
+import Basics
+import Client
 import Foundation
 import Testing
+import Wire
+import WireSupport
 
 /// Exports of one real daemon, imported into another one.
 @Suite("Export and import", .serialized)
@@ -144,6 +148,43 @@ struct ExportTests {
         let problems = imported.object?["problems"] as? [[String: Any]] ?? []
         #expect(problems.first?["field"] as? String == "webhook.url" && problems.first?["line"] as? Int == 3)
         #expect((problems.first?["text"] as? String)?.contains("127.0.0.1 is a loopback address") == true)
+    }
+
+    @Test("a group that cannot be imported is reported with its line, and the groups after it are imported")
+    func groups() throws {
+        let old = try RunningDaemon()
+        let sender = try old.firstSender
+        let device = try TestDevice(old, sender: sender.id)
+        device.stop()
+        for label in ["blue", "green", "red"] {
+            var call = HTTPCall("POST", "/fcm/notification")
+            call.add("project_id", sender.id)
+            call.headers.append(("Authorization", Redacted("key=\(sender.key)")))
+            call.body = Array(
+                #"{"operation":"create","notification_key_name":"\#(label)","registration_ids":["\#(device.token)"]}"#
+                    .utf8)
+            #expect(try device.call(old, call).status == 200)
+        }
+        let scratch = try Scratch()
+        let file = scratch.url.appendingPathComponent("registry.jsonl")
+        #expect(try ctl(old, "export", file.path).code == 0)
+        var rows = try lines(file)
+        let groups = rows.indices.filter { rows[$0].hasPrefix("{\"kind\":\"group\"") }
+        try #require(groups.count == 3)
+        // The second group gets the label of the first one.
+        let first = try #require(["blue", "green", "red"].first { rows[groups[0]].contains("\"\($0)\"") })
+        let second = try #require(["blue", "green", "red"].first { rows[groups[1]].contains("\"\($0)\"") })
+        rows[groups[1]] = rows[groups[1]].replacingOccurrences(of: "\"\(second)\"", with: "\"\(first)\"")
+        try write(rows, to: file)
+        let new = try RunningDaemon()
+        let imported = try ctl(new, "import", file.path)
+        #expect(imported.code == 1 && imported.object?["conflicts"] as? Int == 1, "\(imported)")
+        let problems = imported.object?["problems"] as? [[String: Any]] ?? []
+        #expect(problems.map { $0["line"] as? Int } == [groups[1] + 1], "\(problems)")
+        let copy = scratch.url.appendingPathComponent("copy.jsonl")
+        #expect(try ctl(new, "export", copy.path).code == 0)
+        let there = try lines(copy).filter { $0.hasPrefix("{\"kind\":\"group\"") }
+        #expect(there == [rows[groups[0]], rows[groups[2]]], "\(there)")
     }
 
     @Test("a truncated file, another format, and a server with tokens of its own are refused as a whole")

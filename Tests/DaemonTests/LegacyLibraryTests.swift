@@ -292,7 +292,7 @@ struct LegacyLibraryTests {
         for device in [device, other] { try device.expectMessage { $0["n"] == "1" } }
     }
 
-    @Test("python-gcm takes members that are gone for an error once, and a group without members for a success")
+    @Test("python-gcm takes members that are gone for an error once, and an empty group for a success")
     func groupGone() throws {
         let bench = try Bench(.pythonGCM)
         let device = try bench.device()

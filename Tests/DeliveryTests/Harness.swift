@@ -152,10 +152,10 @@ final class Harness {
         partition.events.append(.committed(partition.outcomes.removeFirst()))
     }
 
-    func read(_ partition: PartitionBox, failing: Bool = false) {
+    func read(_ partition: PartitionBox, failing: Bool = false, isDamage: Bool = false) {
         guard !partition.loads.isEmpty else { return }
         let load = partition.loads.removeFirst()
-        partition.answers.append(failing ? .failed(load) : store.answer(load))
+        partition.answers.append(failing ? .failed(load, isDamage: isDamage) : store.answer(load))
     }
 
     func reportAnswer(_ partition: PartitionBox) {

@@ -123,7 +123,7 @@ import Testing
             ([1, 1, 2, 5, 8, 0, 0, 0, 0, 1, 0xff], .value(of: "stream")),
             ([1, 1, 5, 0x81, 0x80, 0x40], .tooLong("installation", length: 1_048_577, limit: 1_048_576)),
             ([1, 2, 0, 0, 0, 0, 5, 3, 0], .unknownCase(of: "close reason", number: 0)),
-            ([1, 2, 0, 0, 0, 0, 5, 3, 38], .unknownCase(of: "close reason", number: 38)),
+            ([1, 2, 0, 0, 0, 0, 5, 3, 39], .unknownCase(of: "close reason", number: 39)),
             ([1, 2, 0, 0, 0, 0, 3, 0x80, 0x80, 0x80, 0x80, 0x10], .value(of: "request ID")),
         ]
         for (bytes, fault) in faults {

@@ -41,6 +41,7 @@ public enum CloseReason: String, LabelWord, Sendable {
     case operatorRequest = "operator_request"
     case responseComplete = "response_complete"
     case storeFailed = "store_failed"
+    case storeDamaged = "store_damaged"
     case ownerChanged = "owner_changed"
     case internalError = "internal_error"
 }

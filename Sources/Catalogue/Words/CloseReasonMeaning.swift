@@ -55,6 +55,8 @@ extension CloseReason {
         case .ownerChanged:
             "Another node of the cluster serves the device or sender from now on: the peer connects again."
         case .storeFailed: "The store failed, for example because the disk is full: see the log."
+        case .storeDamaged:
+            "What the store holds for the peer cannot be read: a table is damaged (ccsctl health names it)."
         case .internalError: "A bug in ccsd: please report it with the log."
         }
     }

@@ -101,7 +101,7 @@ extension DeviceHub {
         return nil
     }
 
-    mutating func pageLoadFailed(_ device: DeviceID, _ turn: inout Turn) {
+    mutating func pageLoadFailed(_ device: DeviceID, isDamage: Bool, _ turn: inout Turn) {
         guard let entry = pageAnswered(device, &turn) else { return }
         guard let link = entry.link else {
             return entry.state.isStale ? evictIfUnread(entry, &turn) : markIfIdle(entry, &turn)
@@ -110,7 +110,7 @@ extension DeviceHub {
             entry.setMode(.paused, &turn)
             if !link.isCongested { proceed(entry, &turn) }
         } else if case .loading = link.mode {
-            turn.send(.close(.storeFailed), to: link.connection)
+            turn.send(.close(isDamage ? .storeDamaged : .storeFailed), to: link.connection)
             entry.setMode(.closing, &turn)
         }
     }

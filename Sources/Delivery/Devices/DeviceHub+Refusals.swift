@@ -10,6 +10,8 @@ extension DeviceHub {
         case .submitted(let submission):
             turn.refuse(submission.replyTo, refusal)
             turn.countRefused(refusal, of: submission.sender)
+        case .login(let login) where refusal == .storeDamaged:
+            turn.send(.close(.storeDamaged), to: login.connection)
         case .login(let login): turn.send(DeviceCommand.loginRefused(.unavailable), to: login.connection)
         case .upstreamReceived(let upstream): turn.refuseUpstream(upstream.requester, .unavailable)
         case .checkIn(let request): turn.refuseRequest(request.requester, .serviceNotAvailable)

@@ -188,7 +188,7 @@ struct DeviceHub: ~Copyable {
             turn.demand(entry.state.isLoading, "a read failed for a device that was not requested", of: entry)
         else { return }
         if let link = entry.link {
-            turn.send(.close(.storeFailed), to: link.connection)
+            turn.send(.close(isDamage ? .storeDamaged : .storeFailed), to: link.connection)
             pendingLastSeen.record(entry.device, at: turn.contactTime)
         }
         entry.link = nil

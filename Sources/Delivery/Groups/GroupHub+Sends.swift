@@ -56,9 +56,9 @@ extension GroupHub {
         }
     }
 
-    mutating func membersLoadFailed(_ group: GroupName, _ turn: inout Turn) {
+    mutating func membersLoadFailed(_ group: GroupName, isDamage: Bool, _ turn: inout Turn) {
         for submission in takeReads(of: group, &turn) {
-            end(submission, .failure(.unavailable), &turn)
+            end(submission, .failure(isDamage ? .storeDamaged : .unavailable), &turn)
         }
     }
 
@@ -149,7 +149,7 @@ extension Turn {
     /// While the store cannot take it for one of them, the refusal makes the device send it again, and the others may get it twice.
     private static func upstreamRefusal(_ outcome: Result<GroupAnswer, Refusal>) -> UpstreamRefusal? {
         switch outcome {
-        case .failure(.unavailable): return .unavailable
+        case .failure(.unavailable), .failure(.storeDamaged): return .unavailable
         case .failure(.senderRateExceeded): return .tooMany
         case .failure: return .invalidParameters
         case .success(let result):

@@ -104,9 +104,9 @@ struct GroupHub: ~Copyable {
         }
     }
 
-    mutating func changeLoadFailed(_ sender: SenderID, _ turn: inout Turn) {
+    mutating func changeLoadFailed(_ sender: SenderID, isDamage: Bool, _ turn: inout Turn) {
         guard let request = changeAnswered(sender, &turn) else { return }
-        refuseRequest(request, .unavailable, &turn)
+        refuseRequest(request, isDamage ? .storeDamaged : .unavailable, &turn)
         nextGroupChange(of: sender, &turn)
     }
 

@@ -72,6 +72,8 @@ public enum GroupRefusal: String, Error, Sendable, CaseIterable {
     case registryFull = "registry_full"
     /// The store is unavailable.
     case unavailable = "unavailable"
+    /// What the store holds of the group, or of the groups of its sender, is damaged.
+    case storeDamaged = "store_damaged"
 }
 
 /// The app instance that sends a message to a group of which it is a member (ccs-xmpp 4.4).

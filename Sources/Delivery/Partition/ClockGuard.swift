@@ -167,6 +167,7 @@ public struct ClockGuard: Sendable {
         guard Self.isPossible(machine.wall) else { return false }
         if witness == .operator { open = nil }
         believe(machine)
+        if witness == .operator { hasFollowedJump = false }
         last = nil
         return true
     }

@@ -116,7 +116,7 @@ extension Partition {
     private mutating func loadFailed(_ question: StoreQuery, isDamage: Bool = false) {
         switch question {
         case .device(let device): devices.loadFailed(device, isDamage: isDamage, &turn)
-        case .messages(let device, _, _): devices.pageLoadFailed(device, &turn)
+        case .messages(let device, _, _): devices.pageLoadFailed(device, isDamage: isDamage, &turn)
         case .gatewayMessage(let device, let sequence):
             devices.gatewayMessageFailed(device, sequence, &turn)
         case .gatewayDevices: devices.markedLoadFailed(&turn)
@@ -128,11 +128,12 @@ extension Partition {
             devices.sweep.isAsking = false
         case .group(let name, let isForChange):
             if isForChange {
-                groups.changeLoadFailed(name.sender, &turn)
+                groups.changeLoadFailed(name.sender, isDamage: isDamage, &turn)
             } else {
-                groups.membersLoadFailed(name, &turn)
+                groups.membersLoadFailed(name, isDamage: isDamage, &turn)
             }
-        case .groupLabelled(let sender, _): groups.changeLoadFailed(sender, &turn)
+        case .groupLabelled(let sender, _):
+            groups.changeLoadFailed(sender, isDamage: isDamage, &turn)
         case .installation(let installation, _, let isForChange):
             installations.loadFailed(installation, isForChange: isForChange, &turn)
         case .unusedInstallations:

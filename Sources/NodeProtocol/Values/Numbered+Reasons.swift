@@ -45,6 +45,7 @@ extension CloseReason: Numbered {
         case .storeFailed: 35
         case .internalError: 36
         case .ownerChanged: 37
+        case .storeDamaged: 38
         }
     }
 }
@@ -143,6 +144,7 @@ extension GroupRefusal: Numbered {
         case .tooManyMembers: 5
         case .registryFull: 6
         case .unavailable: 7
+        case .storeDamaged: 8
         }
     }
 }

@@ -48,7 +48,7 @@ extension AppServerSession {
             if owesAnswers { finishAfterAnswers(reason) } else { end(reason, &io) }
         case .ownerChanged where state.isFinishing: break
         case .ownerChanged: fail(.systemShutdown, reason, &io)
-        case .storeFailed, .internalError: fail(.internalServerError, reason, &io)
+        case .storeFailed, .storeDamaged, .internalError: fail(.internalServerError, reason, &io)
         case .tooManyConnections: fail(.resourceConstraint, reason, &io)
         case .streamResumed:
             // Reported at once, so that the other connection need not wait for this one to close.

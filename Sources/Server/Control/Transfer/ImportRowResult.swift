@@ -31,7 +31,8 @@ enum ImportRowResult: Equatable {
         case .reply(_, .group): return .done(isKnown ? .replaced : .added)
         case .reply(_, .groupRefused(.labelTaken)): return .done(.differs)
         case .reply(_, .groupRefused(.registryFull)): throw registryFull
-        case .reply(_, .groupRefused(.unavailable)): return unstored("the group")
+        case .reply(_, .groupRefused(.unavailable)), .reply(_, .groupRefused(.storeDamaged)):
+            return unstored("the group")
         case .reply(_, .groupRefused(let refusal)):
             return .refused(field: nil, "the group cannot be imported (\(refusal.rawValue))")
         default: return unstored("the group")

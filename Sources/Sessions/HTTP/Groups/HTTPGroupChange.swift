@@ -19,6 +19,7 @@ struct GroupFault: Error, Equatable {
         case .tooManyMembers: text = "a group has at most \(Limits.Group.members) registration ids"
         case .registryFull: text = "\(RequestFault.registryFull.reason)"
         case .unavailable: text = "the server is unavailable, try again"
+        case .storeDamaged: text = "\(DamageText.value)"
         }
     }
 

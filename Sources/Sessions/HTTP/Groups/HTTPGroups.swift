@@ -182,7 +182,7 @@ extension HTTPResponse {
     static func group(_ refusal: GroupRefusal) -> HTTPResponse {
         switch refusal {
         case .registryFull: registryFull
-        case .unavailable: group(GroupFault(refusal), .unavailable)
+        case .unavailable, .storeDamaged: group(GroupFault(refusal), .unavailable)
         case .labelTaken, .noMembers, .notFound, .labelMismatch, .tooManyMembers: group(GroupFault(refusal))
         }
     }
