@@ -71,6 +71,24 @@ import Testing
         #expect(bench.expiredDevices == 0 && bench.down.expired == 0 && bench.store.holds)
     }
 
+    @Test("A topic message of an earlier process is sent on while the clock is 400 days ahead")
+    func topicJob() {
+        let bench = bench()
+        let topic = TopicSendTests.topics[0]
+        bench.store.subscriptions = [
+            Subscription(name: Harness.target, sender: Harness.sender, topic: topic, since: 0)
+        ]
+        bench.post(
+            .topicSubmitted(
+                TopicSubmission(target: TopicTarget(topic), submission: Harness.submission(2, lifetime: 600)))
+        )
+        bench.settle(rounds: 1)
+        #expect(bench.store.topicJobs.count == 1 && bench.store.downPending == 1)
+        restart(bench, setBy: 400 * Self.day)
+        #expect(doubt(bench) != nil && bench.store.topicJobs.isEmpty)
+        #expect(delivered(bench) == ["deliver m1", "deliver m2"])
+    }
+
     @Test("Sessions go on with the measured time as soon as the clock jumps, before any event")
     func sessionTime() {
         let bench = bench()

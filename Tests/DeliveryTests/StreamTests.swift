@@ -82,6 +82,35 @@ import Testing
         #expect(bench.take(connection(3)).words == ["stream not resumed"])
     }
 
+    @Test(
+        "Of two connections that ask for the same living stream, the first is answered when the second asks")
+    func displaced() {
+        let bench = Harness.withDevice()
+        manage(bench, connection(1), "s")
+        bench.settle()
+        #expect(want(bench, 2, "s").isEmpty)
+        #expect(want(bench, 3, "s").isEmpty)
+        #expect(bench.take(connection(2)).words.filter { $0 != "login accepted" } == ["stream not resumed"])
+        lose(bench, connection(1), "s")
+        bench.settle()
+        #expect(bench.take(connection(3)).words == ["stream resumed s"])
+        #expect(bench.take(connection(2)).isEmpty, "it is answered once")
+    }
+
+    @Test("A connection that closes while it waits for a stream does not get it, and the next one does")
+    func waiterLeaves() {
+        let bench = Harness.withDevice()
+        manage(bench, connection(1), "s")
+        bench.settle()
+        #expect(want(bench, 2, "s").isEmpty)
+        bench.post(.appServerClosed(connection(2), Harness.sender))
+        bench.settle()
+        lose(bench, connection(1), "s")
+        bench.settle()
+        #expect(!bench.take(connection(2)).words.contains("stream resumed s"))
+        #expect(want(bench, 3, "s").map(\.word) == ["stream resumed s"])
+    }
+
     @Test("The detached streams of a sender are bounded, and the oldest is discarded first")
     func bounded() {
         let bench = Harness.withDevice()
