@@ -147,6 +147,60 @@ struct GatewayTests {
         #expect(next.ended.isEmpty && next.sent == ["3"])
     }
 
+    @Test("an order concerns the messages of its own session only")
+    func otherSession() {
+        let other = SenderID(101)
+        let desk = Desk(endpoints: [Samples.endpoint(), Samples.endpoint(other)])
+        // Senders of two partitions can have messages with the same number.
+        let first = desk.deliver(Samples.message(1), Samples.message(2)).starts
+        let second = desk.deliver(
+            Samples.message(1, sender: other), Samples.message(2, sender: other), to: Samples.session(2)
+        ).starts
+        let withdrawn = desk.feed(
+            .orders([1, 2].map { .withdraw(Samples.session(2), other, SequenceNumber($0)) }))
+        #expect(withdrawn.outcomes.isEmpty)
+        #expect(desk.answer(second[0], 200).outcomes.isEmpty)
+        let next = desk.answer(first[0], 200)
+        #expect(next.ended == ["1 acknowledged"] && next.sent == ["2"], "its own are not withdrawn")
+
+        // A sender has two sessions for a moment, when its webhook is paused and resumed.
+        let third = desk.deliver(Samples.message(3), Samples.message(4), to: Samples.session(3))
+        #expect(third.starts.isEmpty, "the device has another message in flight")
+        #expect(desk.feed(.orders([.recall(Samples.session())])).ended.isEmpty)
+        #expect(
+            desk.feed(.orders([.withdraw(Samples.session(), Samples.sender, SequenceNumber(3))])).ended
+                .isEmpty)
+        let forgotten = desk.feed(.orders([.forget(Samples.session())]))
+        #expect(forgotten.aborts == [next.starts[0].number] && forgotten.sent == ["3"])
+        #expect(desk.answer(forgotten.starts.first, 200).ended == ["3 acknowledged"])
+    }
+
+    @Test("a recalled message without a lifetime has expired, since it is never sent later")
+    func recallPrompt() {
+        let desk = Desk()
+        _ = desk.deliver(Samples.message(1), Samples.message(2, lifetime: 0), Samples.message(3))
+        #expect(desk.feed(.orders([.recall(Samples.session())])).ended == ["2 expired", "3 returned"])
+    }
+
+    @Test("an endpoint that has answered 410 is reported once, and stays so whatever else it answers")
+    func goneOnce() {
+        let desk = Desk()
+        let starts = desk.deliver(
+            Samples.message(1), Samples.message(2, device: 2), Samples.message(3, device: 3),
+            Samples.message(4, device: 4)
+        ).starts
+        #expect(desk.answer(starts[0], 410).gone == [Samples.sender])
+        let second = desk.answer(starts[1], 410)
+        #expect(second.gone.isEmpty && second.notices.isEmpty)
+        let works = desk.answer(starts[2], 200)
+        #expect(works.ended == ["3 acknowledged"] && works.notices.isEmpty && works.starts.isEmpty)
+        #expect(desk.gateway.counts.gone == 1)
+        #expect(desk.answer(starts[3], 500, retryAfter: 1).notices.isEmpty)
+        #expect(desk.pass(Limits.Webhook.goneAgainMilliseconds).gone == [Samples.sender])
+        #expect(desk.pass(Limits.Webhook.goneAgainMilliseconds - 1).gone.isEmpty)
+        #expect(desk.pass(1).gone == [Samples.sender])
+    }
+
     @Test("a forgotten session has its requests ended, and a probe among them decides nothing")
     func forget() {
         let desk = Desk()

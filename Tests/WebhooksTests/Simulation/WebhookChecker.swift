@@ -96,6 +96,17 @@ struct WebhookChecker {
     /// Whether nothing waits any more.
     func isDone(_ state: MemoryState) -> Bool { state.audit().upstreamPending == 0 }
 
+    /// Expects that the gateway waits for nothing, and that its counts have returned to zero.
+    mutating func idle(_ gateway: WebhookGateway, _ now: Instant) {
+        let waiting = gateway.endpoints.values.reduce(0) { $0 + $1.lanes.count }
+        let inFlight = gateway.endpoints.values.reduce(0) { $0 + $1.inFlight }
+        guard gateway.isIdle, waiting == 0, inFlight == 0, gateway.nextTick(now) == .distantFuture else {
+            return problems.append(
+                "rest: \(gateway.flights.count) flights, \(inFlight) counted, \(waiting) lanes are left")
+        }
+        if !flights.isEmpty { problems.append("rest: requests \(flights.keys.sorted()) have no end") }
+    }
+
     mutating func end(_ state: MemoryState) {
         let audit = state.audit()
         if !audit.holds { problems.append("conservation: \(audit)") }

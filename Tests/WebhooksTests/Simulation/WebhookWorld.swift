@@ -22,12 +22,16 @@ final class WebhookWorld {
     /// When the faults end, and when everything must be over.
     static let faultMilliseconds: Int64 = 120_000
     static let endMilliseconds: Int64 = 3_600_000
+    /// How long the world goes on after the last message has left the store.
+    private static let settlingMilliseconds: Int64 = 120_000
 
     private let canary: Canary?
     private var random: SeededRandom
     private var agenda: [(at: Int64, order: Int, work: () -> Void)] = []
     private var planned = 0
     private(set) var time: Int64 = 0
+    /// When the store had nothing left.
+    private var doneAt: Int64?
     private var core: Host
     private var gateway: WebhookGateway
     private var gatewayTick: Int64 = .max
@@ -124,9 +128,12 @@ final class WebhookWorld {
             let next = agenda.remove(at: at)
             time = max(time, next.at)
             next.work()
-            if time > Self.faultMilliseconds, checker.isDone(state) { break }
+            if doneAt == nil, time > Self.faultMilliseconds, checker.isDone(state) { doneAt = time }
+            // Requests for messages that another session has delivered meanwhile are still answered.
+            if let doneAt, time - doneAt > Self.settlingMilliseconds { break }
         }
         checker.end(state)
+        checker.idle(gateway, now.monotonic)
         return checker.problems
     }
 
@@ -312,10 +319,22 @@ final class WebhookWorld {
         after(delay) { [self] in
             checker.ended(request.number)
             feed(.answered(request: request.number, answer))
+            answerWrongly(request.number)
+        }
+        if isFaulty, chance(3) {
+            // For a request that was never made.
+            feed(.answered(request: request.number + 1_000_000, .status(200, retryAfter: nil)))
         }
         if canary == .ignoresOrder, chance(5) {
             let number = checker.number(request)
             after(500) { [self] in checker.received(number + 1, at: now.wall) }
         }
+    }
+
+    /// Answers a request again that is over: at once or later, with success or failure.
+    private func answerWrongly(_ request: UInt64) {
+        guard isFaulty, chance(10) else { return }
+        let answer = WebhookAnswer.status(chance(50) ? 200 : 410, retryAfter: nil)
+        after(chance(50) ? 0 : number(1...20_000)) { [self] in feed(.answered(request: request, answer)) }
     }
 }
