@@ -126,6 +126,10 @@ import Testing
             #""Apns-Collapse-Id":"c","apns-id":"\#(id)","APNS-Other":"1","apns-other":"2","x":"y""#
         ).request()
         #expect(request.collapseID == [0x63] && request.id == id.lowercased())
+        let longest = String(repeating: "c", count: 64)
+        #expect(
+            try Self.headers(#""apns-collapse-id":"\#(longest)""#).request().collapseID == Array(longest.utf8)
+        )
         #expect(request.extraHeaders.map(\.name) == ["apns-other"])
         #expect(request.extraHeaders.map(\.value) == [[0x32]])
     }

@@ -106,6 +106,101 @@ struct GatewayCredentialTests {
         #expect(later.waits.count == 1)
     }
 
+    @Test("a credential and a topic that Apple accepts again are reported as such, once")
+    func onAgain() {
+        let (desk, _) = GatewayDesk.connected()
+        let endpoint = APNsEndpoint(credential: Samples.certificateID, environment: .production)
+        let refused = desk.answer(desk.deliver(1).sends.first, 403, "Forbidden")
+        #expect(
+            refused.notices == [.credentialOff(endpoint, APNsVerdict(status: 403, reason: "Forbidden"))])
+        _ = desk.pass(milliseconds: 60_000)
+        let works = desk.answer(desk.deliver(2).sends.first, 200)
+        #expect(works.notices == [.credentialOn(endpoint)] && desk.health == .accepted)
+        _ = desk.answer(desk.deliver(3).sends.first, 400, "TopicDisallowed")
+        _ = desk.pass(milliseconds: 60_000)
+        let served = desk.answer(desk.deliver(4).sends.first, 200)
+        #expect(served.notices == [.topicOn(endpoint, topic: Samples.bundle)])
+        #expect(desk.answer(desk.deliver(5).sends.first, 200).notices.isEmpty)
+    }
+
+    @Test("a probe of one environment is none of the other, whose credential is refused as well")
+    func probeOfOther() {
+        let environments: Set<APNsEnvironment> = [.production, .sandbox]
+        let (desk, _) = GatewayDesk.connected(Samples.certificate(environments: environments))
+        // Apple refuses the sandbox first, then production.
+        let asked = desk.feed(.deliver(Samples.delivery(1, registration: 1, token: "s_11")))
+        #expect(desk.answer(desk.open(asked).sends.first, 403, "Forbidden").outcomes.count == 1)
+        _ = desk.pass(milliseconds: 30_000)
+        _ = desk.answer(desk.deliver(2).sends.first, 403, "Forbidden")
+        _ = desk.pass(milliseconds: 29_999)
+        #expect(desk.deliver(3).sends.isEmpty, "canary: no probe is due")
+        _ = desk.pass(milliseconds: 1)
+        // The probe of the sandbox, so that its next one is due later than that of production.
+        let sandbox = desk.feed(.deliver(Samples.delivery(4, registration: 4, token: "s_44")))
+        let probe = (desk.open(sandbox).sends + sandbox.sends).first
+        #expect(desk.answer(probe, 403, "Forbidden").outcomes.count == 1)
+        _ = desk.pass(milliseconds: 30_000)
+        let production = desk.deliver(5).sends.first
+        #expect(production?.request.environment == .production)
+        let end = desk.answer(production, 400, "BadDeviceToken")
+        #expect(end.sends.isEmpty && end.opens.isEmpty, "the sandbox is not asked meanwhile")
+        let verdict = APNsVerdict(status: 403, reason: "Forbidden")
+        #expect(end.outcomes == [.refused(APNsRefusal(.credential, verdict))])
+    }
+
+    @Test(
+        "after an hour in which the other environment was closed to us, the verdict of this one stands",
+        arguments: [false, true])
+    func hopeless(byRefusal: Bool) {
+        let environments: Set<APNsEnvironment> = [.production, .sandbox]
+        let (desk, _) = GatewayDesk.connected(Samples.certificate(environments: environments))
+        let verdict = APNsVerdict(status: 400, reason: "BadDeviceToken")
+        /// Asks about a device token that production does not know, and closes the sandbox to it.
+        func outcome(_ number: UInt64) -> GatewayOutcome? {
+            var effects = desk.answer(desk.deliver(number).sends.first, 400, "BadDeviceToken")
+            if let id = effects.opens.first?.connection {
+                effects =
+                    byRefusal
+                    ? desk.answer(desk.open(effects).sends.first, 403, "Forbidden")
+                    : desk.feed(.openFailed(id, .unreachable))
+            } else if let send = effects.sends.first {
+                effects = desk.answer(send, 403, "Forbidden")
+            }
+            return effects.outcomes.first
+        }
+        #expect(outcome(1) != .tokenUnknown(verdict))
+        _ = desk.pass(milliseconds: Int64(Limits.APNsGateway.hopelessSeconds) * 1_000 - 1)
+        #expect(outcome(2) != .tokenUnknown(verdict))
+        _ = desk.pass(milliseconds: 1)
+        #expect(outcome(3) == .tokenUnknown(verdict))
+    }
+
+    @Test("an environment that has worked since is asked again for an hour")
+    func hopeAgain() {
+        let environments: Set<APNsEnvironment> = [.production, .sandbox]
+        let (desk, _) = GatewayDesk.connected(Samples.certificate(environments: environments))
+        func sandbox(_ number: UInt64) -> APNsEffects {
+            desk.feed(
+                .deliver(Samples.delivery(number, registration: number, token: "s_\(number)\(number)")))
+        }
+        if let id = sandbox(1).opens.first?.connection { _ = desk.feed(.openFailed(id, .unreachable)) }
+        let hour = Int64(Limits.APNsGateway.hopelessSeconds) * 1_000
+        _ = desk.pass(milliseconds: hour / 2)
+        let asked = sandbox(2)
+        #expect(desk.answer(desk.open(asked).sends.first, 200).outcomes == [.accepted(.sandbox)])
+        if let id = asked.opens.first?.connection { _ = desk.feed(.closed(id)) }
+        _ = desk.pass(milliseconds: hour / 2)
+        // It fails anew, and the hour begins here.
+        let probe = desk.answer(desk.deliver(3).sends.first, 400, "BadDeviceToken")
+        guard let id = probe.opens.first?.connection else {
+            Issue.record("the sandbox is not asked")
+            return
+        }
+        let outcomes = desk.feed(.openFailed(id, .unreachable)).outcomes
+        #expect(outcomes.count == 1)
+        #expect(outcomes != [.tokenUnknown(APNsVerdict(status: 400, reason: "BadDeviceToken"))])
+    }
+
     @Test("while too many device tokens of an app are bad, none of them ends")
     func massDeath() {
         let (desk, _) = GatewayDesk.connected()
@@ -117,5 +212,11 @@ struct GatewayCredentialTests {
         let verdict = APNsVerdict(status: 400, reason: "DeviceTokenNotForTopic")
         #expect(outcomes.first == .tokenMismatched(verdict))
         #expect(outcomes.last == .refused(APNsRefusal(.credential, verdict)) && outcomes.count == 60)
+        // A day without a bad one ends the distrust, which is reported.
+        let over = Int64(Limits.APNsGateway.distrustSeconds) * 1_000
+        _ = desk.pass(milliseconds: over)
+        let opened = desk.deliver(61)
+        let good = desk.answer((desk.open(opened).sends + opened.sends).first, 200)
+        #expect(good.notices == [.massDeathOver(bundle: Samples.bundle, .production)])
     }
 }

@@ -41,6 +41,15 @@ struct GatewayCheckers {
         if offered.count > allowed { report("answers: \(offered.count) deliveries have none") }
     }
 
+    /// Expects that nothing waits at the end, and that all counts have returned to zero.
+    mutating func idle(_ status: [APNsCredentialStatus], unanswered: Int, allowed: Int) {
+        let inFlight = status.reduce(0) { $0 + $1.requestsInFlight }
+        let waiting = status.reduce(0) { $0 + $1.waiting }
+        if max(unanswered, inFlight, waiting) > allowed {
+            report("rest: \(unanswered) unanswered, \(inFlight) in flight, \(waiting) waiting")
+        }
+    }
+
     // MARK: A provider token is used from 0 to 60 minutes, and replaced after 20 at the earliest
 
     mutating func minted(_ token: [UInt8], at time: Int64) {

@@ -13,6 +13,7 @@ struct GatewaySimulationTests {
         settings.replacesCredentials = seed / 4 % 2 == 1
         settings.refusesCredential = seed / 8 % 3 == 1
         settings.drains = seed / 24 % 4 == 3
+        settings.hasStrangeReports = seed % 3 == 2
         if seed % 10 == 9 {
             // A long run, in which provider tokens are replaced.
             settings.registrations = 6

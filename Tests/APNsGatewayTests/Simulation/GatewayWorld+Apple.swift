@@ -15,11 +15,55 @@ extension GatewayWorld {
     }
 
     private func mint(_ id: APNsCredentialID) {
+        if isStrange(20) {
+            // Never, or for others.
+            feed(.minted(APNsCredentialID("stranger"), token: Array("stranger".utf8), at: now.wall))
+            return
+        }
         mints += 1
         let token = Array("token\(mints)".utf8)
-        checkers.minted(token, at: time)
-        tokenTimes[token] = now.wall
-        feed(.minted(id, token: token, at: now.wall))
+        let wait = isStrange(30) ? Int64(Limits.APNsGateway.mintSeconds) * 1_000 / 2 : 0
+        let issuedAt = now.wall
+        func minted(_ world: GatewayWorld) {
+            world.checkers.minted(token, at: world.time)
+            world.tokenTimes[token] = issuedAt
+            world.feed(.minted(id, token: token, at: issuedAt))
+        }
+        if wait == 0 { minted(self) } else { after(wait, minted) }
+        // Again, which must not replace it.
+        if isStrange(30) {
+            after(wait + 1) { $0.feed(.minted(id, token: Array("again".utf8), at: issuedAt)) }
+        }
+    }
+
+    /// Whether the shell does something strange now, in percent of the chances.
+    private func isStrange(_ percent: Int) -> Bool {
+        settings.hasStrangeReports && isFaulty && chance(percent)
+    }
+
+    /// Reports again how a request has ended, or to the wrong connection.
+    private func reportAgain(_ number: UInt64, _ connection: AppleConnection) {
+        guard isStrange(10) else { return }
+        let other = connections.keys.sorted { $0.number < $1.number }.randomElement(using: &random)
+        let id = chance(50) ? connection.id : other ?? connection.id
+        let wrong: [APNsEvent] = [
+            .answered(id, requestNumber: number, APNsAnswer(status: 200)),
+            .answered(id, requestNumber: number, APNsAnswer(status: 410, body: Samples.body("Unregistered"))),
+            .answered(id, requestNumber: number | 1 << 62, APNsAnswer(status: 200)),
+            .failed(id, requestNumber: number, .unprocessed),
+            .failed(id, requestNumber: number, .noAnswer),
+            .opened(connection.id),
+            .closed(APNsConnectionID(1 << 50)),
+            .openFailed(APNsConnectionID(1 << 50), .credentialRefused),
+            .leaving(APNsConnectionID(1 << 50), reason: Samples.body("BadCertificate")),
+            .streams(APNsConnectionID(1 << 50), available: 100),
+        ]
+        let event = wrong[Int.random(in: wrong.indices, using: &random)]
+        after(chance(50) ? 0 : Int64.random(in: 1...20_000, using: &random)) { world in
+            // What was free for the request may be in use again: only what is over is reported once more.
+            guard connection.inFlight[number] == nil else { return }
+            world.feed(event)
+        }
     }
 
     private func open(_ id: APNsConnectionID, _ endpoint: APNsEndpoint) {
@@ -155,6 +199,7 @@ extension GatewayWorld {
     private func done(_ number: UInt64, _ connection: AppleConnection) {
         guard let token = connection.inFlight.removeValue(forKey: number) else { return }
         checkers.ended(number, to: token)
+        reportAgain(number, connection)
     }
 
     /// Some requests were not processed; the others are answered, or are lost with the connection.

@@ -34,6 +34,8 @@ final class GatewayWorld {
         var fatal = 0
         /// Whether a fatal request aborts its connection. Otherwise Apple sends GOAWAY, and leaves it unprocessed.
         var fatalAborts = false
+        /// Whether the shell reports things twice, late, of connections and requests of others, or never.
+        var hasStrangeReports = false
         /// Milliseconds between two messages of a registration at most.
         var pause: Int64 = 5_000
     }
@@ -147,6 +149,7 @@ final class GatewayWorld {
             checkers.mustHold(open == 0, "progress: \(open) registrations have not got all messages")
         }
         checkers.finished(withoutAnswer: settings.fatal)
+        checkers.idle(gateway.status(now: now), unanswered: gateway.unanswered, allowed: settings.fatal)
         return checkers.found
     }
 
