@@ -140,6 +140,70 @@ import Testing
         #expect(taken.run() == .overruled(at: LogPosition(4)))
     }
 
+    /// A repair that a test answers step by step.
+    private func steps(
+        _ kept: [KeptRecord], after reader: LogReader = LogReader(), highest: UInt64 = 0
+    ) -> (repair: LogRepair, effects: [RepairEffect]) {
+        var records = KeptRecords(after: reader)
+        for record in kept { records.add(record) }
+        var effects: [RepairEffect] = []
+        let repair = LogRepair(
+            records, unconfirmed: [], read: kept.last?.position ?? .start, highest: LogPosition(highest),
+            in: Self.key, isConnected: true, now: Self.now, effects: &effects)
+        return (repair, effects)
+    }
+
+    @Test("a log that takes nothing is asked with longer and longer waits, until it has taken something")
+    func backoff() {
+        var (repair, effects) = steps(whole)
+        var now = Self.now
+        var waits: [Int64] = []
+        func end(_ position: UInt64) {
+            effects = []
+            repair.handle(.end(LogPosition(position)), now: now, effects: &effects)
+            #expect(effects.count <= Limits.ClusterLog.repairedRecords && !effects.isEmpty)
+            waits.append(repair.nextTick.milliseconds(since: now.monotonic))
+            now.monotonic = repair.nextTick
+            effects = []
+            repair.handle(.tick, now: now, effects: &effects)
+        }
+        for _ in 1...6 { end(0) }
+        #expect(waits == [500, 1_000, 2_000, 4_000, 4_000, 4_000] && effects == [.read(LogPosition(1))])
+        let first = FrameHeader.read(bytes: whole[0].bytes, in: Self.key)
+        repair.handle(.record(first, at: LogPosition(1)), now: now, effects: &effects)
+        end(1)
+        #expect(waits.last == 500)
+    }
+
+    @Test("ends before what is kept are counted anew after each record, since a replica may be behind")
+    func shortEnds() {
+        var (repair, effects) = steps(Array(whole.suffix(3)), after: reader(3, at: 3))
+        var now = Self.now
+        func end() {
+            repair.handle(.end(LogPosition(2)), now: now, effects: &effects)
+            guard repair.state == .underWay else { return }
+            now.monotonic = repair.nextTick
+            repair.handle(.tick, now: now, effects: &effects)
+        }
+        for _ in 1..<Limits.ClusterLog.shortEnds { end() }
+        let record = FrameHeader.read(bytes: whole[3].bytes, in: Self.key)
+        repair.handle(.record(record, at: LogPosition(4)), now: now, effects: &effects)
+        for _ in 1..<Limits.ClusterLog.shortEnds { end() }
+        #expect(repair.state == .underWay)
+        end()
+        #expect(repair.state == .unable)
+    }
+
+    @Test("what is appended at once is bounded", arguments: [0, 1])
+    func appendedAtOnce(gap: UInt64) {
+        let kept = (1...400 as ClosedRange<UInt64>).map { record(1, $0, $0 + $0 * gap) }
+        var (repair, effects) = steps(kept, highest: 5_000)
+        effects = []
+        repair.handle(.end(.start), now: Self.now, effects: &effects)
+        #expect(effects.count == Limits.ClusterLog.repairedRecords)
+        #expect(repair.appended == Limits.ClusterLog.repairedRecords)
+    }
+
     @Test("what is kept is bounded, and the oldest goes first")
     func bounded() {
         var kept = KeptRecords()
