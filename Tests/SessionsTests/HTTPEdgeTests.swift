@@ -74,6 +74,23 @@ import Wire
         #expect(harness.takeSent().contains(#""success":2,"failure":0"#))
     }
 
+    @Test("the key of a group among several recipients is an invalid token, and the others get the message")
+    func groupAmongOthers() {
+        let key = HTTPHarness.seal.groupKey(of: GroupName(sender: HTTPHarness.sender, number: 1))
+        let harness = HTTPHarness()
+        harness.send(
+            Self.send(
+                #"{"registration_ids":["\#(String(decoding: key, as: UTF8.self))","\#(Self.token)"]}"#))
+        let requestIDs = Self.requestIDs(harness)
+        #expect(requestIDs.count == 1 && harness.events.count == 1, "nothing is sent to the group")
+        for requestID in requestIDs {
+            harness.perform(.submission(requestID: requestID, .accepted(id: Self.id, canonical: nil)))
+        }
+        let answer = harness.takeSent()
+        #expect(answer.contains(#""success":1,"failure":1"#))
+        #expect(answer.contains(#"[{"error":"InvalidRegistration"},{"message_id":"#))
+    }
+
     @Test("a request has a deadline of its own when the one before it is answered")
     func ownTime() {
         let harness = HTTPHarness()

@@ -78,4 +78,29 @@ import Wire
         #expect(try status(Array(good.dropLast())) == .badRequest)
         #expect(try status(good + [0]) == .badRequest)
     }
+
+    @Test(
+        "A request that names its coding twice is refused, since others may read it differently",
+        arguments: [
+            ("gzip", "gzip", "text/plain"), ("gzip", "identity", "text/plain"),
+            ("identity", "gzip", "text/plain"), ("aes128gcm", "gzip", "application/json"),
+        ])
+    func twoCodings(first: String, second: String, type: String) throws {
+        func status(_ codings: [String]) throws -> HTTPStatus? {
+            let body = codings == ["aes128gcm"] ? Array("{}".utf8) : try #require(Gzip.compressed([1]))
+            let head =
+                "POST / HTTP/1.1\r\nHost: h\r\nContent-Type: \(type)\r\n"
+                + codings.map { "Content-Encoding: \($0)\r\n" }.joined()
+                + "Content-Length: \(body.count)\r\n\r\n"
+            var reader = RequestReader()
+            reader.append((Array(head.utf8) + body).raw)
+            let request = try #require(try reader.next())
+            do throws(RequestFault) {
+                _ = try request.decompressed()
+                return nil
+            } catch { return error.status }
+        }
+        #expect(try status([first, second]) == .unsupportedMediaType)
+        #expect(try status([first]) == nil, "canary: each is accepted alone")
+    }
 }

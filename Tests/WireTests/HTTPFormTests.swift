@@ -16,6 +16,13 @@ import Wire
         #expect(form["App"] == nil)
     }
 
+    @Test("Of several fields with one prefix and name the first counts, in order")
+    func pairs() throws {
+        let pairs = try form("data.a=1&data.b=2&data.a=3&x=4&data.=5&data.%61=6").pairs(prefix: "data.")
+        #expect(pairs.map { String(decoding: $0.key, as: UTF8.self) } == ["a", "b"])
+        #expect(pairs.map { String(decoding: $0.value, as: UTF8.self) } == ["1", "2"])
+    }
+
     @Test("Malformed escapes are refused", arguments: ["a=%", "a=%4", "a=%zz", "%=1", "a=b&c=%f"])
     func broken(text: String) {
         #expect(throws: FormBody.Fault.badEscape) { try form(text) }
