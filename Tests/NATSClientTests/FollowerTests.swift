@@ -137,6 +137,19 @@ import Wire
         #expect(run.sent().count == 3)
     }
 
+    @Test("a follower reports again that it has caught up, after a failure in between")
+    func caughtUpAgain() {
+        let run = following()
+        run.end(1, status: 404)
+        #expect(run.reported() == ["caught up 5 0"])
+        run.pass(10)
+        run.end(2, status: 503)
+        #expect(run.reported() == ["follow failed 5: no server answers for the stream"])
+        run.pass(160)
+        run.end(3, status: 404)
+        #expect(run.reported() == ["caught up 5 0"])
+    }
+
     @Test("a follower goes on after a lost connection where it was")
     func reconnects() {
         let run = following()
