@@ -261,4 +261,43 @@ struct NodeLinkTests {
         #expect(one.send([1], to: 2))
         #expect(run(one, two) { two.parcels == [[1]] })
     }
+
+    @Test("new credentials are those of the next connections, in both directions")
+    func reloaded() throws {
+        // Each trusts the authority, and has a certificate of another one at first.
+        var foreign = try LinkAuthority().credentials(1)
+        foreign.authorityFile = authority.file
+        let dialling = try LinkNode(1, foreign)
+        let two = try LinkNode(2, authority.credentials(2))
+        dialling.dial(two, as: 2)
+        #expect(run(dialling, two) { !dialling.unlinked.isEmpty })
+        try dialling.host?.use(authority.credentials(1))
+        #expect(run(dialling, two) { dialling.ups.count == 1 })
+
+        var other = try LinkAuthority().credentials(4)
+        other.authorityFile = authority.file
+        let three = try LinkNode(3, authority.credentials(3))
+        let listening = try LinkNode(4, other)
+        three.dial(listening, as: 4)
+        #expect(run(three, listening) { !three.unlinked.isEmpty })
+        try listening.host?.use(authority.credentials(4))
+        #expect(run(three, listening) { three.ups.count == 1 })
+    }
+
+    @Test("a removed node is refused by name and never reported as linked or lost, until it is admitted")
+    func removed() throws {
+        let one = try LinkNode(1, authority.credentials(1), incarnation: 11)
+        let two = try LinkNode(2, authority.credentials(2), incarnation: 22)
+        two.host?.bar(NodeNumber(1))
+        one.dial(two, as: 2)
+        #expect(run(one, two) { two.refused.count >= 2 })
+        #expect(two.ups.isEmpty && two.downs.isEmpty && two.refused.allSatisfy { $0 == .removed })
+        #expect(two.host?.isUp(NodeNumber(1)) == false && two.host?.status.isEmpty == true)
+        two.host?.admit(NodeNumber(1))
+        #expect(run(one, two) { two.ups == [11] })
+        #expect(two.downs.isEmpty)
+        two.host?.bar(NodeNumber(1))
+        #expect(run(one, two) { two.refused.count >= 3 && two.downs == [.removed] })
+        #expect(two.ups == [11], "it was linked once")
+    }
 }
