@@ -86,6 +86,30 @@ struct ShownOutputTests {
         #expect(tool.output.contains("suspected") || tool.output.contains("gone"), "\(tool)")
     }
 
+    @Test(
+        "Scripts/quickstart-cluster names the version of a nats-server that is too old, and what to install",
+        arguments: [("2.9.10", false), ("1.4.1", false), ("2.10.0", true), ("2.15.1", true), ("3.0.0", true)])
+    func natsVersion(version: String, isNew: Bool) throws {
+        let scratch = try Scratch()
+        let (scripts, server) = (
+            scratch.url.appendingPathComponent("Scripts"), scratch.url.appendingPathComponent("nats-server")
+        )
+        try FileManager.default.createDirectory(at: scripts, withIntermediateDirectories: false)
+        // A copy, so that the server of the tests is not beside it.
+        let script = scripts.appendingPathComponent("quickstart-cluster")
+        try FileManager.default.copyItem(
+            at: TestPaths.root.appendingPathComponent("Scripts/quickstart-cluster"), to: script)
+        try Data("#!/bin/sh\necho 'nats-server: v\(version)'\n".utf8).write(to: server)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: server.path)
+        let tool = try Tool.run(script, [], environment: ["PATH": "\(scratch.url.path):/usr/bin:/bin"])
+        guard isNew else {
+            #expect(tool.code == 69 && tool.errors.contains("version 2.10 or later"), "\(tool)")
+            #expect(tool.errors.contains("v\(version)") && tool.errors.contains("install one"), "\(tool)")
+            return
+        }
+        #expect(tool.code != 69 && tool.errors.contains("Scripts/bootstrap"), "it goes on: \(tool)")
+    }
+
     @Test("README shows what Scripts/quickstart prints, which stops its daemon and removes its data")
     func readme() throws {
         let tool = try run("Scripts/quickstart")
