@@ -24,6 +24,18 @@ struct SystemdUnitTests {
                 .map { "\($0["address"] as? String ?? "")|\($0["port"] as? Int ?? 0)" })
     }
 
+    /// The local addresses of the sockets on which ccsd listens; other programs of the machine may listen as well.
+    private func listening(_ system: BootedSystem) throws -> [Substring] {
+        let process = try system.property("MainPID")
+        let own = try system.output("sh", "-c", "readlink /proc/\(process)/fd/* || true").split(
+            separator: "\n")
+        let table = try system.output("cat", "/proc/net/tcp", "/proc/net/tcp6").split(separator: "\n")
+        // Local address, state (0A is listening) and inode.
+        return table.map { $0.split(separator: " ") }.filter {
+            $0.count > 9 && $0[3] == "0A" && own.contains("socket:[\($0[9])]")
+        }.map { $0[1] }
+    }
+
     @Test(
         "the sample configuration listens on loopback and reports it; the documented drop-in opens the ports"
     )
@@ -35,9 +47,7 @@ struct SystemdUnitTests {
         let text = try system.property("StatusText")
         #expect(text.contains("device on 127.0.0.1:5228") && text.contains("app_server on 127.0.0.1:5235"))
         #expect(text.contains("https on 127.0.0.1:443 and 127.0.0.1:8443"), "\(text)")
-        // Local addresses of sockets in state 0A (listening).
-        let sockets = "cat /proc/net/tcp /proc/net/tcp6 | awk '$4 == \"0A\" { print $2 }'"
-        let open = try system.output("sh", "-c", sockets).split(separator: "\n")
+        let open = try listening(system)
         #expect(open.count == ports.count && open.allSatisfy { $0.hasPrefix("0100007F:") }, "\(open)")
 
         try system.write(

@@ -163,10 +163,11 @@ struct ClusterOperatorTests {
         try eventually("the node is not ready, and names the reason") {
             let answer = try readiness(cluster, at: 0)
             return try answer.hasPrefix("HTTP/1.1 503") && answer.contains("no connection to the log")
-                && alarms(cluster, at: 0).first == "log_disconnected"
+                && alarms(cluster, at: 0).contains("log_disconnected")
         }
         let health = try Tool.run("ccsctl", ["--socket", cluster.node(0).controlSocket, "health"])
-        #expect(health.code == 18 && health.output.contains("log_disconnected"), "\(health)")
+        // Partitions that got no answer before the connection was lost are an alarm of their own, which may come first.
+        #expect([18, 19].contains(health.code) && health.output.contains("log_disconnected"), "\(health)")
         for server in cluster.servers { try server.start() }
         try eventually("the node is ready, and no partition is without owner") {
             try readiness(cluster, at: 0).hasPrefix("HTTP/1.1 200")
