@@ -224,7 +224,8 @@ let package = Package(
                 "BasicsSupport", "CryptoSupport",
                 "WireSupport",
             ]),
-        tests("TestBench", ["TestBench", "ClientProtocol", "Basics"]),
+        tests(
+            "TestBench", ["TestBench", "Client", "ClientProtocol", "Transport", "Basics", "BasicsSupport"]),
         tests(
             "ccsctl",
             [

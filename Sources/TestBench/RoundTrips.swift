@@ -19,9 +19,9 @@ struct RoundTrips {
         waiters.append(Waiter(number: sent, until: until, completed: completed))
     }
 
-    /// Records an answer. Returns what is to be called with `true`.
+    /// Records an answer. Returns what is to be called with `true`. More answers than heartbeats answer none that is sent later.
     mutating func answer() -> [(_ isAnswered: Bool) -> Void] {
-        answered += 1
+        answered = min(answered + 1, sent)
         return take { [answered] in $0.number <= answered }
     }
 
