@@ -300,6 +300,52 @@ import Testing
         #expect(held.st_rdev == null.st_rdev && held.st_mode & S_IFMT == S_IFCHR)
     }
 
+    @Test("the reserve descriptor is closed for waiting connections, and not kept beside the new one")
+    func reserveIsUsed() throws {
+        let loop = try Loopback()
+        var hasFailed = false
+        loop.reactor.report = { if case .acceptFailed = $0 { hasFailed = true } }
+        // A pipe in its place, whose other end shows that it was closed.
+        var ends: [Int32] = [-1, -1]
+        #expect(pipe(&ends) == 0)
+        defer { close(ends[0]) }
+        close(loop.reactor.reserve)
+        loop.reactor.reserve = ends[1]
+        var entry = pollfd(fd: ends[0], events: 0, revents: 0)
+        #expect(poll(&entry, 1, 0) == 0, "canary: it is open")
+        try #require(loop.reactor.acceptors.first.flatMap { $0 }).failNext(EMFILE, count: 1)
+        let owner = Recorder()
+        _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
+        #expect(loop.reactor.turns { hasFailed })
+        #expect(poll(&entry, 1, 0) == 1 && Int32(entry.revents) & POLLHUP != 0)
+    }
+
+    @Test("a listener that is stopped while it lacks descriptors is not resumed")
+    func stoppedMeanwhile() throws {
+        let loop = try Loopback()
+        var words: [String] = []
+        loop.reactor.report = {
+            switch $0 {
+            case .acceptFailed: words.append("failed")
+            case .acceptResumed: words.append("resumed")
+            case .refused: words.append("refused")
+            }
+        }
+        let acceptor = try #require(loop.reactor.acceptors.first.flatMap { $0 })
+        acceptor.failNext(EMFILE, count: 1)
+        let owner = Recorder()
+        _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
+        #expect(loop.reactor.turns { words == ["failed"] })
+        loop.reactor.stopListening()
+        // This timer fires after that of the pause.
+        var isOver = false
+        let pause = Int64(Limits.Connection.acceptPauseMilliseconds)
+        loop.reactor.schedule(at: Now.read().monotonic.advanced(milliseconds: 2 * pause)) { _ in isOver = true
+        }
+        #expect(loop.reactor.turns { isOver })
+        #expect(words == ["failed"] && acceptor.attention == .awaitingDescriptors)
+    }
+
     @Test("a deadline of the owner fires once, and is postponed at no cost")
     func deadline() throws {
         let loop = try Loopback(tls: false)
