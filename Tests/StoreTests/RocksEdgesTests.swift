@@ -219,6 +219,21 @@ import Testing
         #expect(try isOnDisk())
     }
 
+    @Test("The engine is flushed again only when its memtables have filled up again")
+    func flushedInTurn() throws {
+        var sizes = EngineSizes()
+        sizes.buffers = 20_000
+        let store = try RocksStore(path: path, sizes: sizes)
+        let commits: UInt64 = 1_500
+        for device in 1...commits { try store.apply(.putDevice(Samples.device(device)), durable: false) }
+        let tables = (FileManager.default.enumerator(atPath: path)?.compactMap { "\($0)" } ?? []).filter {
+            $0.hasSuffix(".sst")
+        }
+        // Each file of the engine has a number of its own.
+        let numbers = tables.compactMap { UInt64($0.split(separator: "/").last?.dropLast(4) ?? "") }
+        #expect(!numbers.isEmpty && numbers.max() ?? .max < commits / 4, "\(numbers.sorted())")
+    }
+
     @Test("A sweep returns up to its limit, earliest first, from the engine and from recent messages")
     func mixedSweep() throws {
         var sizes = EngineSizes()
