@@ -33,6 +33,16 @@ final class Drainer: Sendable {
         var spreadMilliseconds: Int64
         /// How long after both the drain waits for connections that are still open.
         var slackMilliseconds = Limits.Shutdown.drainSlackMilliseconds
+
+        /// Returns the pace at a shutdown that has `seconds`: half of them for the grace period, a quarter to wait for what is still
+        /// open, and the rest for what follows. Closes are not spread, since reconnecting app servers wait for the next process in
+        /// any case.
+        func atShutdown(within seconds: Int) -> Pace {
+            let most = Int64(seconds) * 1_000
+            return Pace(
+                graceMilliseconds: min(graceMilliseconds, most / 2), spreadMilliseconds: 0,
+                slackMilliseconds: min(slackMilliseconds, most / 4))
+        }
     }
 
     private let mailboxes: [ReactorMailbox]
@@ -115,15 +125,10 @@ final class Drainer: Sendable {
 
     /// Drains the app servers at shutdown within `seconds`. Returns as soon as no app server is connected.
     ///
-    /// Closes are not spread, since reconnecting app servers wait for the next process in any case. The listeners of app servers
-    /// must be closed before.
+    /// The listeners of app servers must be closed before.
     func drainForShutdown(seconds: Int) {
-        var limited = pace.withLock { $0 }
-        let most = Int64(seconds) * 1_000
-        limited.graceMilliseconds = min(limited.graceMilliseconds, most / 2)
-        limited.spreadMilliseconds = 0
-        limited.slackMilliseconds = min(limited.slackMilliseconds, most / 4)
-        _ = drain(.appServers, limited, reason: .systemShutdown) { _, _ in }
+        let pace = pace.withLock { $0 }.atShutdown(within: seconds)
+        _ = drain(.appServers, pace, reason: .systemShutdown) { _, _ in }
     }
 
     /// Closes the remaining connections after all listeners: each device gets a Close; connections accepted last get a short

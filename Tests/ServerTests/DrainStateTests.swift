@@ -37,6 +37,19 @@ struct DrainStateTests {
         #expect(drainer.release() && drainer.state == .serving, "a repetition changes nothing")
     }
 
+    @Test("a shutdown has its seconds, however long the grace period of a drain is")
+    func shutdownPace() {
+        let slow = Drainer.Pace(graceMilliseconds: 600_000, spreadMilliseconds: 300_000)
+        let limited = slow.atShutdown(within: 20)
+        #expect(limited.graceMilliseconds == 10_000 && limited.spreadMilliseconds == 0)
+        #expect(limited.slackMilliseconds == min(slow.slackMilliseconds, 5_000))
+        let quick = Drainer.Pace(graceMilliseconds: 1_000, spreadMilliseconds: 0, slackMilliseconds: 200)
+            .atShutdown(within: 20)
+        #expect(quick.graceMilliseconds == 1_000 && quick.slackMilliseconds == 200)
+        let none = slow.atShutdown(within: 0)
+        #expect(none.graceMilliseconds == 0 && none.slackMilliseconds == 0)
+    }
+
     @Test("a release during the drain wins, and a daemon that stops is neither held nor released")
     func races() {
         let drained = drainer.hold { _, _ in #expect(drainer.release()) }
