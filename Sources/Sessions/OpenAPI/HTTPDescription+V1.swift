@@ -134,12 +134,27 @@ extension HTTPDescription {
                 hosts: [],
                 [Answer(.ok, .text())])
         case .metrics:
-            HTTPDescription(.operations, "The metrics, for Prometheus.", hosts: [], [Answer(.ok, .text())])
+            HTTPDescription(
+                .operations,
+                "The metrics, for Prometheus. Beyond loopback they need the token of an operator.", hosts: [],
+                [
+                    Answer(.ok, .text()), challenging(Answer(.unauthorized, operatorProblem)),
+                    Answer(.forbidden, operatorProblem),
+                    retriable(Answer(.tooManyRequests, operatorProblem)),
+                ])
         }
     }
 
     // MARK: Parts
 
+    /// An error of the operator API (RFC 9457).
+    private static let operatorProblem = Content(
+        type: "application/problem+json",
+        schema: .request(
+            [
+                ("title", .anyString), ("status", .whole()), ("detail", .anyString), ("hint", .anyString),
+                ("field", .anyString),
+            ], required: ["title", "status", "detail"]))
     private static let batch = JSONValue.binary.meaning(
         "Parts with the media type application/http, each with a Content-ID.")
     private static let pushHeader = JSONValue.string(
