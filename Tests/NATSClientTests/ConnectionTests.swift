@@ -5,7 +5,7 @@ import Testing
 @testable import NATSClient
 @testable import Transport
 
-/// A server that says what a test wants. It reads and writes only when the test calls for it.
+/// A server that sends what a test wants. It reads and writes only when the test calls for it.
 private final class RawServer {
     private let socket: ListeningSocket
     private var peer: Int32 = -1
@@ -139,7 +139,7 @@ private final class RawServer {
         #expect(server.received.count { $0 == 0x61 } >= 24 << 20)
     }
 
-    @Test("a connection whose server never says a word, or says it twice, is given up or goes on")
+    @Test("a connection whose server never sends a word, or sends it twice, is given up or goes on")
     func words() throws {
         let server = try RawServer("a")
         let test = try client([server])
@@ -149,10 +149,10 @@ private final class RawServer {
         server.describe()
         #expect(try test.attemptFailed() == .timedOut, "no answer to the login")
         let found = try login(test, [server])
-        // Again, late, and for nobody.
+        // Again, late, and for a stranger.
         found.send("PONG\r\nPONG\r\n")
         found.describe()
-        found.send("MSG nobody 99 2\r\nhi\r\nPING\r\n")
+        found.send("MSG stranger 99 2\r\nhi\r\nPING\r\n")
         try test.run("the ping is answered") {
             found.read()
             return String(decoding: found.received, as: UTF8.self).contains("PONG\r\n")

@@ -156,7 +156,7 @@ private final class MachineWorld {
                 } + answers
         case 5: note("unreadable"); answers = [message(reply, text: "{")]
         case 6:
-            note("nobody");
+            note("no responder");
             answers = [NATSMessage(subject: reply, subscription: 1, status: 503, headers: [], payload: [])]
         default: break
         }

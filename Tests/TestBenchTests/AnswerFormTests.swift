@@ -21,7 +21,7 @@ struct AnswerFormTests {
             defer { log = [] }
             return log
         }
-        // For nobody, and twice.
+        // For a stranger, and twice.
         answer()
         begin("a")
         answer()

@@ -8,7 +8,7 @@ import Transport
 
 @Suite("Virtual devices that join")
 struct JoiningTests {
-    @Test("devices that could not join take no place: as many as before can join")
+    @Test("devices that could not join take no place from others")
     func failures() throws {
         let reactor = try Reactor(index: 0)
         defer { reactor.end() }

@@ -320,7 +320,7 @@ import Testing
         #expect(poll(&entry, 1, 0) == 1 && Int32(entry.revents) & POLLHUP != 0)
     }
 
-    @Test("a listener that is stopped while it lacks descriptors is not resumed")
+    @Test("a listener that is stopped while descriptors are used up is not resumed")
     func stoppedMeanwhile() throws {
         let loop = try Loopback()
         var words: [String] = []
