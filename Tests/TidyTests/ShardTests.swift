@@ -12,7 +12,7 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let program = "\(folder.path)/program"
-        let branches = cases.map { "*'^\($0.module)'*) \($0.commands);;" }.joined(separator: "\n")
+        let branches = cases.map { "*'^(\($0.module))'*) \($0.commands);;" }.joined(separator: "\n")
         let names = cases.map { "'\($0.module).Suite/test()'" }.joined(separator: " ")
         // Written by the shell: a child that another thread starts meanwhile would inherit our open file, and Linux runs no program that
         // is open for writing.
