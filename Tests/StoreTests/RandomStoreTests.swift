@@ -1,4 +1,5 @@
 import Basics
+import BasicsSupport
 import Delivery
 import Store
 import StoreSupport
@@ -7,7 +8,10 @@ import Testing
 
 /// Thousands of random batches compared with the model, and stores with planted faults.
 @Suite struct RandomStoreTests {
-    @Test("A store equals the model after random batches", arguments: Kind.allCases, [1, 2, 3] as [UInt64])
+    /// `CCS_SEED` sets the first seed, `CCS_STORE_SEEDS` the number of seeds.
+    private static let fresh = FreshSeeds.draw(1, number: "CCS_STORE_SEEDS")
+
+    @Test("A store equals the model after random batches", arguments: Kind.allCases, fresh)
     func agreesWithModel(_ kind: Kind, _ seed: UInt64) throws {
         let opened = try open(kind)
         let difference = try firstDifference(opened.store, seed: seed, commits: 1_500)
@@ -32,7 +36,7 @@ import Testing
 
     @Test(
         "Loads in one call get the same answers as single loads", arguments: Kind.allCases,
-        [1, 2] as [UInt64])
+        fresh)
     func rounds(_ kind: Kind, _ seed: UInt64) throws {
         let opened = try open(kind)
         var batches = RandomBatches(seed: seed)

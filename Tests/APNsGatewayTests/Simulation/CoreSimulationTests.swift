@@ -1,15 +1,13 @@
 import Basics
+import BasicsSupport
 import Delivery
-import Foundation
 import Store
 import Testing
 
 /// `CCS_SEED` sets the first seed, `CCS_SEEDS` the number of seeds.
 @Suite("the core and the gateway in the simulation")
 struct CoreSimulationTests {
-    private static let environment = ProcessInfo.processInfo.environment
-    private static let first = environment["CCS_SEED"].flatMap { UInt64($0) } ?? 0
-    private static let count = environment["CCS_SEEDS"].flatMap { UInt64($0) } ?? 300
+    private static let fresh = FreshSeeds.draw(75)
 
     private static func world(_ seed: UInt64, canary: CoreWorld.Canary? = nil) -> CoreWorld {
         var settings = GatewaySimulationTests.settings(seed)
@@ -22,7 +20,7 @@ struct CoreSimulationTests {
 
     @Test("an accepted message is forwarded, refused, expired or still waiting, in order", arguments: 0..<10)
     func seeds(_ block: UInt64) {
-        for seed in Self.first..<Self.first + Self.count where seed % 10 == block {
+        for seed in Self.fresh where seed % 10 == block {
             let found = Self.world(seed).run()
             #expect(found.isEmpty, "seed \(seed): \(found.prefix(5))")
         }

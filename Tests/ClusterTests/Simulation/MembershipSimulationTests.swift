@@ -1,6 +1,6 @@
 import Basics
+import BasicsSupport
 import Cluster
-import Foundation
 import Testing
 
 @Suite("memberships in the simulation")
@@ -27,14 +27,14 @@ struct MembershipSimulationTests {
     }
 
     /// The seeds of a run: `CCS_CLUSTER_SEEDS` sets their number.
-    static let seeds = ProcessInfo.processInfo.environment["CCS_CLUSTER_SEEDS"].flatMap(UInt64.init) ?? 80
+    private static let fresh = FreshSeeds.draw(20, number: "CCS_CLUSTER_SEEDS")
 
     /// Seeds that have found faults: a late heartbeat that was taken for a duplicate after a pause, and a claim by a node that was cut off.
     private static let found: [UInt64] = [6_189, 22_129]
 
     @Test("each partition has one owner that all nodes agree on soon after the last fault", arguments: 0..<4)
     func holds(_ block: Int) {
-        for seed in Array(UInt64(0)..<Self.seeds) + Self.found where seed % 4 == UInt64(block) {
+        for seed in Array(Self.fresh) + Self.found where seed % 4 == UInt64(block) {
             let found = MemberWorld(seed: seed, Self.settings(seed)).run()
             #expect(found.isEmpty, "seed \(seed)")
         }

@@ -1,5 +1,5 @@
 import Basics
-import Foundation
+import BasicsSupport
 import Testing
 
 @testable import Webhooks
@@ -7,9 +7,7 @@ import Testing
 /// `CCS_SEED` sets the first seed, `CCS_SEEDS` the number of seeds.
 @Suite("the core and the webhooks in the simulation")
 struct WebhookSimulationTests {
-    private static let environment = ProcessInfo.processInfo.environment
-    private static let first = environment["CCS_SEED"].flatMap { UInt64($0) } ?? 0
-    private static let count = environment["CCS_SEEDS"].flatMap { UInt64($0) } ?? 60
+    private static let fresh = FreshSeeds.draw(15)
 
     /// Seeds that have found something: an outcome of the disk before that of an earlier batch.
     private static let kept: Set<UInt64> = [
@@ -18,7 +16,7 @@ struct WebhookSimulationTests {
 
     @Test("an acknowledged message is received or expires, in the order of its device", arguments: 0..<4)
     func seeds(_ block: UInt64) {
-        let seeds = Self.kept.union(Self.first..<Self.first + Self.count)
+        let seeds = Self.kept.union(Self.fresh)
         for seed in seeds.sorted() where seed % 4 == block {
             let world = WebhookWorld(seed: seed)
             let found = world.run()
