@@ -24,19 +24,30 @@ final class ConsoleBench {
     @discardableResult
     func run(_ name: String, _ arguments: [String: Any] = [:]) throws -> Any? {
         try browser.command(arguments.merging(["do": name]) { first, _ in first })
-        let answer = try browser.expect(event: name, seconds: 60)
+        let answer = try browser.expect(event: name)
         if let error = answer["error"] as? String { throw HarnessFailure("\(arguments): \(error)") }
         return answer["value"]
     }
 
-    /// Evaluates a script in the page.
+    /// Evaluates a script in the page, as soon as the page has the elements whose members the script uses.
     @discardableResult
-    func evaluate(_ script: String) throws -> Any? { try run("eval", ["js": script]) }
+    func evaluate(_ script: String) throws -> Any? {
+        for selector in Self.needed(by: script) {
+            try wait("the element \(selector)", until: "document.querySelector(\(Self.literal(selector)))")
+        }
+        return try run("eval", ["js": script])
+    }
 
-    /// Waits until a script is true in the page.
-    func wait(_ what: String, until script: String, seconds: Int = 15) throws {
+    /// The selectors of the elements without which a script fails.
+    static func needed(by script: String) -> [String] {
+        script.matches(of: /document\.querySelector\('([^']*)'\)\.[a-zA-Z]/).map { String($0.1) }
+    }
+
+    /// Waits until a script is true in the page; a script that fails is not true.
+    func wait(_ what: String, until script: String) throws {
+        let seconds = Int(Patience.seconds / 2)
         guard try run("until", ["js": "Boolean(\(script))", "seconds": seconds]) as? Bool == true else {
-            let text = try evaluate("document.body.innerText.slice(0, 2000)")
+            let text = try run("eval", ["js": "document.body.innerText.slice(0, 2000)"])
             throw HarnessFailure("\(what): \(script) did not become true; the page: \(text ?? "")")
         }
     }
@@ -52,11 +63,22 @@ final class ConsoleBench {
     }
 
     /// Goes to a page and waits until it has loaded.
+    ///
+    /// The page that is left, which has loaded, is still shown for a moment: its heading is marked.
     func go(_ path: String) throws {
-        try evaluate("location.hash = '#/' + \(Self.literal(path))")
+        try evaluate(
+            """
+            (() => {
+              const before = location.hash;
+              location.hash = '#/' + \(Self.literal(path));
+              if (location.hash !== before) document.querySelector('main h1')?.setAttribute('data-left', '');
+            })()
+            """)
         try wait(
             "the page \(path)",
-            until: "document.querySelector('main h1') && !document.querySelector('[aria-busy], .loading')")
+            until:
+                "document.querySelector('main h1:not([data-left])') && !document.querySelector('[aria-busy], .loading')"
+        )
     }
 
     /// Presses the button with this text.
