@@ -144,7 +144,7 @@ struct APNsFaultTests {
 
     @Test("connections that break under load lose nothing; duplicates are among the unanswered alone")
     func broken() throws {
-        let port = UInt16.random(in: 19_000...19_400)
+        let port = UInt16(try RunningDaemon.freePort())
         let bench = try AppleBench(AppleMock(["--latency-ms", "20"]), flags: ["--admin-port", "\(port)"])
         // Each of three requests breaks the connection of about a hundred.
         try bench.apple.control("POST", "/rule", ["prefix": "aa", "action": "60a2", "times": 3])

@@ -90,7 +90,7 @@ struct APNsOperatorTests {
 
     @Test("metrics count requests by reason and latency, connections, streams, and the age of the token")
     func metrics() throws {
-        let port = UInt16.random(in: 19_000...19_400)
+        let port = UInt16(try RunningDaemon.freePort())
         let bench = try AppleBench(
             AppleMock(["--latency-ms", "30"]), flags: ["--admin-port", "\(port)"])
         let tokens = try bench.register(["00", "01", "1400", "dead"].map { AppleBench.deviceToken($0) })

@@ -25,7 +25,7 @@ struct BadDiskTests {
         arguments: faults)
     func fault(_ fault: DiskFault) throws {
         let disk = try FaultyDisk()
-        let port = UInt16.random(in: 19_500...19_900)
+        let port = UInt16(try RunningDaemon.freePort())
         let daemon = try RunningDaemon(
             continuing: disk.scratch, flags: ["--admin-port", "\(port)"], environment: disk.environment)
         let sender = try daemon.firstSender
@@ -67,7 +67,7 @@ struct BadDiskTests {
         arguments: [faults[0], faults[2]])
     func upstream(_ fault: DiskFault) throws {
         let disk = try FaultyDisk()
-        let port = UInt16.random(in: 19_500...19_900)
+        let port = UInt16(try RunningDaemon.freePort())
         let daemon = try RunningDaemon(
             continuing: disk.scratch, flags: ["--admin-port", "\(port)"], environment: disk.environment)
         let sender = try daemon.firstSender

@@ -43,7 +43,7 @@ struct ClockTests {
         #expect(try isInDoubt(first) == false)
         try stop(first)
 
-        let port = UInt16.random(in: 19_000...19_400)
+        let port = UInt16(try RunningDaemon.freePort())
         let wrong = try RunningDaemon(
             continuing: first.scratch, flags: ["--admin-port", "\(port)"], environment: Self.clock("+400d"))
         letItSweep()

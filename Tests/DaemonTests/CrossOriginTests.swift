@@ -21,7 +21,7 @@ struct CrossOriginTests {
             scratch = try Scratch()
             file = scratch.url.appendingPathComponent("ccsd.yaml")
             try "format: 1\n".write(to: file, atomically: true, encoding: .utf8)
-            let port = Int.random(in: 22_000...24_000)
+            let port = try RunningDaemon.freePort()
             origin = "http://127.0.0.1:\(port)"
             daemon = try RunningDaemon(flags: ["--config", file.path, "--admin-port", "\(port)"])
             browser = try Driver(

@@ -126,7 +126,7 @@ struct DamagedStoreTests {
         arguments: [Damage(file: "MANIFEST-", kind: "damaged"), Damage(file: "journal-", kind: "lost")])
     func running(_ damage: Damage) throws {
         let disk = try FaultyDisk()
-        let port = UInt16.random(in: 19_100...19_499)
+        let port = UInt16(try RunningDaemon.freePort())
         let daemon = try RunningDaemon(
             continuing: disk.scratch, flags: ["--admin-port", "\(port)"], environment: disk.environment)
         let sender = try daemon.firstSender

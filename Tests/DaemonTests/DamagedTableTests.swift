@@ -81,7 +81,7 @@ struct DamagedTableTests {
 
         let table = try flip(daemon.scratch)
         for round in 1...2 {
-            let port = UInt16.random(in: 19_500...19_899)
+            let port = UInt16(try RunningDaemon.freePort())
             let next = try RunningDaemon(continuing: daemon.scratch, flags: ["--admin-port", "\(port)"])
             try eventually("the damage is found") {
                 next.words.contains("event=store_damaged table=\(table)")

@@ -99,7 +99,10 @@ struct FailedLoginTests {
         let scratch = try Scratch()
         defer { extendLifetime(scratch) }
         let daemon = try RunningDaemon(
-            flags: ["--proxy-protocol-from", RunningProxy.address, "--admin-port", "19472"])
+            flags: [
+                "--proxy-protocol-from", RunningProxy.address, "--admin-port",
+                "\(try RunningDaemon.freePort())",
+            ])
         let sender = try daemon.firstSender
         // Connections from other addresses, such as the tests, are served without a header.
         let direct = try TestDevice(daemon, sender: sender.id)
@@ -118,10 +121,10 @@ struct FailedLoginTests {
         #expect(peers.count == 3 && peers.allSatisfy { $0.hasPrefix("127.0.0.1:") }, "\(peers)")
         // Health checks have run by now, and none is counted as a failed connection.
         try eventually("HAProxy has run health checks") {
-            try !PlainHTTP.get("/metrics", port: 19_472).contains(
+            try !PlainHTTP.get("/metrics", port: UInt16(daemon.port("admin"))).contains(
                 "ccs_connections_accepted_total{listener=\"device\"} 2\n")
         }
-        let page = try PlainHTTP.get("/metrics", port: 19_472)
+        let page = try PlainHTTP.get("/metrics", port: UInt16(daemon.port("admin")))
         #expect(page.contains("ccs_connections_closed_total{reason=\"proxy_header\"} 0\n"))
         #expect(!daemon.words.contains("event=connection_refused"), "\(daemon.words)")
     }

@@ -130,12 +130,14 @@ struct LifecycleTests {
         let folder = scratch.url
         let file = folder.appendingPathComponent("ccsd.yaml")
         try "format: 1\nlog_level: info\n".write(to: file, atomically: true, encoding: .utf8)
-        let daemon = try RunningDaemon(flags: ["--config", file.path, "--admin-port", "19471"])
+        let daemon = try RunningDaemon(flags: [
+            "--config", file.path, "--admin-port", "\(try RunningDaemon.freePort())",
+        ])
         try "format: 1\nlog_level: loud\n".write(to: file, atomically: true, encoding: .utf8)
         daemon.signal(SIGHUP)
         try eventually("the failure is in the log") { daemon.words.contains("reload_failed") }
         #expect(daemon.words.contains("\(file.path):2:12: log_level"))
-        let page = try PlainHTTP.get("/metrics", port: 19_471)
+        let page = try PlainHTTP.get("/metrics", port: UInt16(daemon.port("admin")))
         #expect(page.contains("ccs_config_reload_success 0\n"))
         #expect(page.contains("ccs_config_reloads_total{result=\"failed\"} 1\n"))
         #expect(try daemon.ctl("status")["state"] as? String == "serving")

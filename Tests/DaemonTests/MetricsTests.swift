@@ -83,7 +83,7 @@ struct MetricsTests {
     @Test("counts and histograms agree with the messages sent while the metrics are read")
     func numbers() throws {
         let start = Date()
-        let port = Int.random(in: 19_400...19_700)
+        let port = try RunningDaemon.freePort()
         let daemon = try RunningDaemon(flags: ["--admin-port", "\(port)"], reactors: 2)
         let sender = try daemon.firstSender
         let device = try TestDevice(daemon, sender: sender.id)
@@ -205,7 +205,7 @@ struct MetricsTests {
         "promtool finds nothing to improve in the metrics of a daemon",
         .enabled(if: hasPromtool, "run Scripts/bootstrap --tests first"))
     func promtool() throws {
-        let port = Int.random(in: 19_400...19_700)
+        let port = try RunningDaemon.freePort()
         let daemon = try RunningDaemon(flags: ["--admin-port", "\(port)"])
         let sender = try daemon.firstSender
         let device = try TestDevice(daemon, sender: sender.id)
@@ -217,7 +217,7 @@ struct MetricsTests {
 
     @Test("messages that wait are counted")
     func waiting() throws {
-        let port = Int.random(in: 19_400...19_700)
+        let port = try RunningDaemon.freePort()
         let daemon = try RunningDaemon(flags: ["--admin-port", "\(port)"])
         let sender = try daemon.firstSender
         let device = try TestDevice(daemon, sender: sender.id)
@@ -233,7 +233,7 @@ struct MetricsTests {
 
     @Test("the admin port listens on admin_address, and outside of loopback only if that is set")
     func address() throws {
-        let port = Int.random(in: 19_400...19_700)
+        let port = try RunningDaemon.freePort()
         let daemon = try RunningDaemon(flags: ["--admin-port", "\(port)", "--admin-address", "127.0.0.5"])
         #expect(throws: HarnessFailure.self, "not on 127.0.0.1") {
             try PlainHTTP.get("/healthz", port: UInt16(port))

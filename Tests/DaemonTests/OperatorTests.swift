@@ -138,7 +138,7 @@ struct OperatorTests {
         "malformed tokens over XMPP, HTTP and ccsctl, and wrong keys, are counted by interface and reason and logged"
     )
     func counted() throws {
-        let port = UInt16.random(in: 19_000...19_400)
+        let port = UInt16(try RunningDaemon.freePort())
         let daemon = try RunningDaemon(flags: ["--admin-port", "\(port)"])
         let sender = try daemon.firstSender
         let server = try TestAppServer(daemon, sender: sender)

@@ -43,7 +43,10 @@ struct RegistryGrowthTests {
     )
     func limited() throws {
         let daemon = try RunningDaemon(
-            flags: ["--unauthenticated-requests-per-address", "4", "--admin-port", "19475"])
+            flags: [
+                "--unauthenticated-requests-per-address", "4", "--admin-port",
+                "\(try RunningDaemon.freePort())",
+            ])
         let sender = try daemon.firstSender.id
         let device = try TestDevice(daemon, sender: sender)
         let driver = try Driver("check_ins.py", [String(daemon.port("https"))])
@@ -76,7 +79,7 @@ struct RegistryGrowthTests {
             #expect(made.body.hasPrefix("token="), "\(made)")
         }
         let name = "ccs_refusals_total{interface=\"http\",reason=\"too_many_unauthenticated\"}"
-        #expect(try metric(name, port: 19_475) >= 2)
+        #expect(try metric(name, port: UInt16(daemon.port("admin"))) >= 2)
         let lines = daemon.words.split(separator: "\n").count {
             $0.contains("reason=too_many_unauthenticated")
         }
@@ -86,7 +89,10 @@ struct RegistryGrowthTests {
     @Test("a device is removed when it neither registers nor logs in for unused_device_seconds")
     func unused() throws {
         let daemon = try RunningDaemon(
-            flags: ["--unused-device-seconds", "10", "--device-expiry-seconds", "0", "--admin-port", "19476"])
+            flags: [
+                "--unused-device-seconds", "10", "--device-expiry-seconds", "0", "--admin-port",
+                "\(try RunningDaemon.freePort())",
+            ])
         let sender = try daemon.firstSender.id
         let driver = try Driver("check_ins.py", [String(daemon.port("https"))])
         _ = try TestDevice(daemon, sender: sender)
@@ -96,7 +102,7 @@ struct RegistryGrowthTests {
         #expect(made.body.hasPrefix("token="))
         for _ in 0..<5 { _ = try new(driver, from: "127.0.0.1") }
         try eventually("the five unused devices are removed", seconds: Patience.seconds) {
-            try metric("ccs_devices_unused_total", port: 19_476) == 5
+            try metric("ccs_devices_unused_total", port: UInt16(daemon.port("admin"))) == 5
         }
         #expect(try daemon.ctl("audit")["devices"] as? Int == 2)
         let again = try ask(driver, "127.0.0.1 again \(registered.id) \(registered.token)")
@@ -116,7 +122,7 @@ struct RegistryGrowthTests {
             #expect(try daemon.ctl("reload")["changed"] as? [String] == ["registry_bytes"])
         }
         try limit(1 << 40, nil)
-        let port = UInt16.random(in: 19_000...19_400)
+        let port = UInt16(try RunningDaemon.freePort())
         let daemon = try RunningDaemon(flags: ["--config", file.path, "--admin-port", "\(port)"])
         func registry() throws -> [String: Any] {
             try #require(daemon.ctl("status")["registry"] as? [String: Any])

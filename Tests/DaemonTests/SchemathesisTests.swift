@@ -80,7 +80,7 @@ struct SchemathesisTests {
 
     @Test("the pages of the administrative port return declared responses")
     func administration() throws {
-        let port = "19472"
+        let port = String(try RunningDaemon.freePort())
         let bench = try Bench(flags: ["--admin-port", port])
         let result = try bench.run(["include": Self.pages, "origin": "http://127.0.0.1:\(port)"])
         #expect(result.code == 0, "\(result.text)")
@@ -91,7 +91,7 @@ struct SchemathesisTests {
 
     @Test("no operation of the operator API gets a 5xx status or an undeclared response")
     func operatorAPI() throws {
-        let port = "19473"
+        let port = String(try RunningDaemon.freePort())
         let bench = try Bench(flags: ["--admin-port", port, "--admin-tls", "--operator-api"])
         let added = try bench.daemon.ctl("operators", "add", "alice", "--role", "operator")
         let token = try #require(added["token"] as? String)

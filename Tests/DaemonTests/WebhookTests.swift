@@ -235,7 +235,7 @@ struct WebhookTests {
         "with the test bench, messages go to an endpoint on loopback without TLS; canary: otherwise it cannot be set"
     )
     func plain() throws {
-        let port = Int.random(in: 20_100...20_900)
+        let port = try RunningDaemon.freePort()
         let endpoint = ChildProcess()
         endpoint.executableURL = TestPaths.python
         endpoint.arguments = ["-m", "http.server", "--bind", "127.0.0.1", "\(port)"]

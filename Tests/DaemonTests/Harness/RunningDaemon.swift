@@ -1,3 +1,4 @@
+import BasicsSupport
 import Foundation
 
 /// A failure of the test environment or a missed deadline.
@@ -75,18 +76,28 @@ final class RunningDaemon {
             }
         }
         let end = Date().addingTimeInterval(Patience.seconds)
-        while !words.contains("event=started") {
+        while !words.contains("event=started") || !words.hasSuffix("\n") {
             guard process.isRunning, Date() < end else {
                 throw HarnessFailure("ccsd did not start: \(greeting) \(words)")
             }
             usleep(5_000)
         }
-        let status = try ctl("status")
-        for case let listener as [String: Any] in status["listeners"] as? [Any] ?? [] {
-            if let name = listener["name"] as? String, let port = listener["port"] as? Int {
-                ports[name] = port
-            }
+        ports = Self.ports(in: words)
+    }
+
+    /// The ports in the line that reports the start: `listeners="device on 127.0.0.1:5228, https on 127.0.0.1:443 and 127.0.0.1:8443"`.
+    static func ports(in words: String) -> [String: Int] {
+        guard let line = words.split(separator: "\n").last(where: { $0.contains("event=started") }),
+            let list = line.firstMatch(of: /listeners="([^"]*)"/)?.1
+        else { return [:] }
+        var ports: [String: Int] = [:]
+        for place in list.split(separator: ", ") {
+            let words = place.split(separator: " ")
+            guard words.count > 2, let port = words.last?.split(separator: ":").last.flatMap({ Int($0) })
+            else { continue }
+            ports[String(words[0])] = port
         }
+        return ports
     }
 
     deinit {
@@ -115,12 +126,15 @@ final class RunningDaemon {
 
     var pid: Int32 { process.processIdentifier }
 
-    /// Options that select free ports.
+    /// Returns a port for the administrative listener, which is off without one. No other test has it, in this or another process.
+    static func freePort() throws -> Int { Int(try FreePorts.take(1)[0]) }
+
     /// Tests never contact Apple.
     static let noApple = [
         "--apns-production-address", "127.0.0.1:1", "--apns-sandbox-address", "127.0.0.1:1",
     ]
 
+    /// Options that select free ports.
     static let noPorts = [
         "--app-server-port", "0", "--app-server-preproduction-port", "0", "--device-port", "0",
         "--https-port", "0",

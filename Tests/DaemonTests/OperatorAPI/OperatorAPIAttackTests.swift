@@ -311,9 +311,10 @@ struct OperatorAPIAttackTests {
         #expect(
             try run("--admin-port", "9100", "--admin-address", "0.0.0.0", "--operator-api", "--admin-tls")
                 .code == 0)
-        let off = try RunningDaemon(flags: ["--admin-port", "19471"])
+        let off = try RunningDaemon(flags: ["--admin-port", "\(try RunningDaemon.freePort())"])
         #expect(
-            try PlainHTTP.get("/operator/v1/status", port: 19_471).hasPrefix("HTTP/1.1 404"), "off by default"
+            try PlainHTTP.get("/operator/v1/status", port: UInt16(off.port("admin"))).hasPrefix(
+                "HTTP/1.1 404"), "off by default"
         )
         withExtendedLifetime(off) {}
     }

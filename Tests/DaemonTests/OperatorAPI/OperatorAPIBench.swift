@@ -14,7 +14,7 @@ final class OperatorAPIBench {
     static let flags = ["--operator-api", "--admin-tls"]
 
     convenience init(flags: [String] = []) throws {
-        let port = Int.random(in: 20_000...22_000)
+        let port = try RunningDaemon.freePort()
         try self.init(RunningDaemon(flags: ["--admin-port", "\(port)"] + Self.flags + flags), port: port)
     }
 
