@@ -67,8 +67,8 @@ struct APNsTests {
             }, atOnce: 300)
         let failed = answers.filter { $0.messageID == nil }
         #expect(answers.count == 2_000 && failed.isEmpty, "\(failed.prefix(3))")
-        try eventually("all are forwarded") { try bench.count("forwarded") == 2_000 }
-        try eventually("all are logged") { bench.apple.requests(to: device).count == 2_000 }
+        try eventually("all are forwarded", reaches: 2_000) { try bench.count("forwarded") }
+        try eventually("all are logged", reaches: 2_000) { bench.apple.requests(to: device).count }
         let requests = bench.apple.requests(to: device)
         // Only this device gets messages, so the streams of the connection are those in flight for it.
         #expect(requests.allSatisfy { $0["concurrent"] as? Int == 1 && $0["lint"] == nil })

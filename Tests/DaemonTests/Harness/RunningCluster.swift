@@ -215,9 +215,16 @@ final class RunningCluster {
         return answer.contains("\"ok\"")
     }
 
-    /// Adds a sender at a node.
+    /// Adds a sender at a node. A change that was not confirmed, since a busy machine had cut the node off from the log or moved the
+    /// partition, is repeated as an operator would: the sender of that attempt may exist too.
     func addSender(at node: Int) throws -> (id: String, key: String) {
-        let made = try self.node(node).ctl("senders", "add")
+        var made: [String: Any] = [:]
+        try eventually("node \(node + 1) adds a sender") {
+            do { made = try self.node(node).ctl("senders", "add") } catch let failure as HarnessFailure
+                where failure.description.contains("the change was not confirmed")
+            { return false }
+            return true
+        }
         guard let id = made["sender_id"] as? String, let key = made["key"] as? String else {
             throw HarnessFailure("no sender in \(made)")
         }
