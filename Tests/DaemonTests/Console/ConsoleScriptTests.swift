@@ -17,7 +17,7 @@ struct ConsoleScriptTests {
                 "window.found = undefined; (async () => { \(body) })().then("
                     + "(value) => { window.found = { value }; }, (error) => { window.found = { value: String(error) }; }); 0"
             )
-            try bench.wait("the end of the script", until: "window.found", seconds: 60)
+            try bench.wait("the end of the script", until: "window.found")
             return try bench.evaluate("window.found.value")
         }
         let durations = try value(
