@@ -9,6 +9,8 @@ struct GatewayCheckers {
     private var offered: [RegistrationName: SequenceNumber] = [:]
     private var minted: [[UInt8]: Int64] = [:]
     private var lastMint: Int64?
+    /// How many credentials and processes there have been: a token for an earlier one reaches no gateway.
+    private(set) var keys = 0
     private var connecting: [APNsEndpoint: APNsConnectionID] = [:]
 
     private mutating func report(_ text: String) { found.append(text) }
@@ -70,11 +72,14 @@ struct GatewayCheckers {
         offered = [:]
         inFlight = [:]
         connecting = [:]
-        lastMint = nil
+        replacedKey()
     }
 
     /// A replaced credential starts with a token of its own.
-    mutating func replacedKey() { lastMint = nil }
+    mutating func replacedKey() {
+        lastMint = nil
+        keys += 1
+    }
 
     // MARK: At most one connect in progress per pool
 

@@ -24,7 +24,9 @@ extension GatewayWorld {
         let token = Array("token\(mints)".utf8)
         let wait = isStrange(30) ? Int64(Limits.APNsGateway.mintSeconds) * 1_000 / 2 : 0
         let issuedAt = now.wall
+        let keys = checkers.keys
         func minted(_ world: GatewayWorld) {
+            guard world.checkers.keys == keys else { return }
             world.checkers.minted(token, at: world.time)
             world.tokenTimes[token] = issuedAt
             world.feed(.minted(id, token: token, at: issuedAt))
