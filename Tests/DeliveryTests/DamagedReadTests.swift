@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Testing
 
-/// Reads that fail, for now or since a table of the store is damaged: whoever waits for one learns which of the two it is.
+/// Reads that fail, for the moment or since a table of the store is damaged: the answer to each request shows which of the two it is.
 @Suite("Damaged reads") struct DamagedReadTests {
     /// Runs the turns up to a read, which fails, and the rest.
     private func fail(_ bench: Harness, _ partition: PartitionBox, isDamage: Bool) {
