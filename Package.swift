@@ -246,7 +246,7 @@ let package = Package(
                 "BasicsSupport",
             ],
             exclude: ["Notation"], swiftSettings: strict),
-        tests("Simulation", ["Simulation", "Delivery", "Sessions", "Store", "Basics"]),
+        tests("Simulation", ["Simulation", "Delivery", "Sessions", "Store", "Basics", "BasicsSupport"]),
         // A load over the real store whose every write is recorded, cut off at any point and read again.
         .executableTarget(
             name: "ccs-power-cut",

@@ -1,3 +1,4 @@
+import BasicsSupport
 import Foundation
 import Simulation
 import Testing
@@ -6,19 +7,16 @@ import Testing
 ///
 /// `CCS_SEED` sets half of the number of the first fresh seed, `CCS_SEEDS` the number of seeds of each kind.
 @Suite struct SimulationTests {
-    private static let environment = ProcessInfo.processInfo.environment
-    private static let first =
-        environment["CCS_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 1...1 << 40)
-    private static let count = environment["CCS_SEEDS"].flatMap { UInt64($0) } ?? 50
+    private static let places = FreshSeeds.draw(50)
     private static let seedsFile = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Fixtures/seeds.txt")
 
     @Test("Worlds of fresh seeds fail no check", arguments: WorldSettings.Kind.allCases)
     func fresh(_ kind: WorldSettings.Kind) {
-        for place in Self.first..<Self.first + Self.count {
+        for place in Self.places {
             guard let failure = Simulation.run(Simulation.Seed(kind, at: place)) else { continue }
             Issue.record("\(failure)")
-            if Self.count == 1 { print(failure.trace.joined(separator: "\n")) }
+            if Self.places.count == 1 { print(failure.trace.joined(separator: "\n")) }
         }
     }
 

@@ -57,18 +57,22 @@ import Wire
         } catch { return error }
     }
 
+    /// Returns the status with which a request with this body is refused, or `nil` if its body is read.
+    private static func refusal(of body: [UInt8], _ headers: String) throws -> HTTPStatus? {
+        let head = "POST / HTTP/1.1\r\nHost: h\r\n\(headers)Content-Length: \(body.count)\r\n\r\n"
+        var reader = RequestReader()
+        reader.append((Array(head.utf8) + body).raw)
+        let request = try #require(try reader.next())
+        do throws(RequestFault) {
+            _ = try request.decompressed()
+            return nil
+        } catch { return error.status }
+    }
+
     @Test("A request with an invalid gzip body is refused with the status for its fault")
     func statuses() throws {
         func status(_ body: [UInt8]) throws -> HTTPStatus? {
-            var reader = RequestReader()
-            let head =
-                "POST / HTTP/1.1\r\nHost: h\r\nContent-Encoding: gzip\r\nContent-Length: \(body.count)\r\n\r\n"
-            reader.append((Array(head.utf8) + body).raw)
-            let request = try #require(try reader.next())
-            do throws(RequestFault) {
-                _ = try request.decompressed()
-                return nil
-            } catch { return error.status }
+            try Self.refusal(of: body, "Content-Encoding: gzip\r\n")
         }
         let good = try #require(Gzip.compressed(Array("hello".utf8)))
         let long = try #require(
@@ -88,17 +92,9 @@ import Wire
     func twoCodings(first: String, second: String, type: String) throws {
         func status(_ codings: [String]) throws -> HTTPStatus? {
             let body = codings == ["aes128gcm"] ? Array("{}".utf8) : try #require(Gzip.compressed([1]))
-            let head =
-                "POST / HTTP/1.1\r\nHost: h\r\nContent-Type: \(type)\r\n"
-                + codings.map { "Content-Encoding: \($0)\r\n" }.joined()
-                + "Content-Length: \(body.count)\r\n\r\n"
-            var reader = RequestReader()
-            reader.append((Array(head.utf8) + body).raw)
-            let request = try #require(try reader.next())
-            do throws(RequestFault) {
-                _ = try request.decompressed()
-                return nil
-            } catch { return error.status }
+            return try Self.refusal(
+                of: body,
+                "Content-Type: \(type)\r\n" + codings.map { "Content-Encoding: \($0)\r\n" }.joined())
         }
         #expect(try status([first, second]) == .unsupportedMediaType)
         #expect(try status([first]) == nil, "canary: each is accepted alone")

@@ -165,7 +165,6 @@ public struct ClockGuard: Sendable {
     /// After a jump, ages count at once only on the word of an operator: one device must not make others be forgotten.
     mutating func accept(_ machine: Now, by witness: ClockWitness) -> Bool {
         guard Self.isPossible(machine.wall) else { return false }
-        if witness == .operator { open = nil }
         believe(machine)
         if witness == .operator { hasFollowedJump = false }
         last = nil
