@@ -25,16 +25,19 @@ extension GatewayWorld {
         let wait = isStrange(30) ? Int64(Limits.APNsGateway.mintSeconds) * 1_000 / 2 : 0
         let issuedAt = now.wall
         let keys = checkers.keys
+        /// Answers later, unless the process that has asked is over, or its key: then no gateway gets the answer.
+        func answer(after wait: Int64, _ act: @escaping (GatewayWorld) -> Void) {
+            after(wait) { if $0.checkers.keys == keys { act($0) } }
+        }
         func minted(_ world: GatewayWorld) {
-            guard world.checkers.keys == keys else { return }
             world.checkers.minted(token, at: world.time)
             world.tokenTimes[token] = issuedAt
             world.feed(.minted(id, token: token, at: issuedAt))
         }
-        if wait == 0 { minted(self) } else { after(wait, minted) }
+        if wait == 0 { minted(self) } else { answer(after: wait, minted) }
         // Again, which must not replace it.
         if isStrange(30) {
-            after(wait + 1) { $0.feed(.minted(id, token: Array("again".utf8), at: issuedAt)) }
+            answer(after: wait + 1) { $0.feed(.minted(id, token: Array("again".utf8), at: issuedAt)) }
         }
     }
 
