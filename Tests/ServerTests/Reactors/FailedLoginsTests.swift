@@ -13,7 +13,7 @@ struct FailedLoginsTests {
         try #require(SocketAddress(literal: text, port: port))
     }
 
-    private func time(_ seconds: Int64) -> Instant { Instant(nanoseconds: seconds * 1_000_000_000) }
+    private func time(_ seconds: Int) -> Instant { Instant(nanoseconds: 0).advanced(seconds: seconds) }
 
     private func fail(
         _ logins: FailedLogins, _ peer: SocketAddress, _ listener: Link.Kind = .device, claim: UInt64 = 1,
@@ -81,6 +81,31 @@ struct FailedLoginsTests {
         #expect(logins.isExceeded(guesser, .device, claim: 1, now: time(62)))
         #expect(!logins.isExceeded(try address("192.0.2.3"), .device, claim: 1, now: time(62)))
         #expect(!logins.isExceeded(try address("192.0.2.4"), .device, claim: 999, now: time(62)))
+    }
+
+    @Test("the minute of an identity begins with its first failure, at whatever second of the clock that is")
+    func ownMinute() throws {
+        let logins = FailedLogins(Self.bounds)
+        let guesser = try address("192.0.2.1")
+        for number in 0..<30 { logins.record(guesser, .device, claim: 1, now: time(105 + number)) }
+        #expect(
+            logins.isExceeded(guesser, .device, claim: 1, now: time(164)),
+            "29 of them within the clock's minute")
+        logins.record(guesser, .device, claim: 1, now: time(165))
+        #expect(
+            !logins.isExceeded(guesser, .device, claim: 1, now: time(166)), "the first of its next minute")
+    }
+
+    @Test("a full table has room again when the minutes in it have ended")
+    func roomAgain() throws {
+        let logins = FailedLogins(Self.bounds, capacity: 2)
+        fail(logins, try address("192.0.2.1"), times: 1)
+        fail(logins, try address("192.0.2.2"), times: 1)
+        let late = try address("192.0.2.3")
+        for _ in 0..<30 { logins.record(late, .device, claim: 1, now: time(120)) }
+        #expect(!logins.isExceeded(late, .device, claim: 1, now: time(120)))
+        for _ in 0..<30 { logins.record(late, .device, claim: 1, now: time(121)) }
+        #expect(logins.isExceeded(late, .device, claim: 1, now: time(121)))
     }
 
     @Test("all addresses of an IPv6 network count as one")
