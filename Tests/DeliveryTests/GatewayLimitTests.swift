@@ -72,6 +72,57 @@ import Testing
         #expect(offered(bench) == (1...8).map { "m\($0)" } && bench.store.down.discarded == 0)
     }
 
+    /// A device whose registration takes three messages offline, and five for APNs.
+    private func limited() -> Harness {
+        var settings = DeliverySettings()
+        settings.storedMessages = 3
+        settings.unacknowledgedPerDevice = 5
+        let bench = Harness.withDevice(settings: settings)
+        bench.store.registrations[Harness.target]?.apnsToken = bytes("p_a1")
+        return bench
+    }
+
+    @Test(
+        "A message beyond those that may wait for APNs is refused, and none that was accepted is discarded",
+        arguments: [nil, "k"])
+    func full(key: String?) {
+        let bench = limited()
+        // One is at the gateway, and five wait.
+        for number in 1...6 as ClosedRange<UInt32> {
+            bench.submitApple(number, key: key.map { "\($0)\(number)" })
+            bench.settle()
+        }
+        bench.submitApple(7, key: key)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["nack 7 device_rate_exceeded"])
+        #expect(offered(bench) == (1...6).map { "m\($0)" } && bench.store.down.discarded == 0)
+        bench.submitApple(8, key: key)
+        bench.settle()
+        #expect(offered(bench) == ["m8"], "there is room again")
+    }
+
+    @Test("While APNs takes nothing, messages wait as before, and none is discarded")
+    func deferred() {
+        let bench = limited()
+        for number in 1...5 as ClosedRange<UInt32> { bench.submitApple(number) }
+        bench.settle()
+        bench.answer(.later(milliseconds: 1_000, APNsRefusal(.unavailable)))
+        bench.submitApple(6)
+        bench.settle()
+        #expect(bench.take(appServer).words == (1...5).map { "ack \($0)" } + ["nack 6 device_rate_exceeded"])
+        bench.pass(milliseconds: 1_000)
+        #expect(offered(bench) == (1...5).map { "m\($0)" } && bench.store.down.discarded == 0)
+    }
+
+    @Test("Messages for a connection of the app's own leave those for APNs alone when they are too many")
+    func dataAlone() {
+        let bench = limited()
+        for number in 1...5 as ClosedRange<UInt32> { bench.submitApple(number) }
+        for number in 11...14 as ClosedRange<UInt32> { bench.post(.submitted(Harness.submission(number))) }
+        bench.settle()
+        #expect(offered(bench) == (1...5).map { "m\($0)" } && bench.store.down.discarded == 4)
+    }
+
     // MARK: Topics
 
     @Test("A now-or-never topic message to an iOS app is offered, and its topic message ends")

@@ -8,9 +8,11 @@ struct RegistrationState {
     /// Whether the app named several senders.
     private let isList: Bool
     /// Messages without a collapse key that wait for a connection.
-    var plainWaiting = 0
+    private(set) var plainWaiting = 0
     /// Messages without a collapse key that wait until the device is active.
-    var plainDelayed = 0
+    private(set) var plainDelayed = 0
+    /// Messages that wait for the APNs gateway.
+    private(set) var gatewayWaiting = 0
     /// Messages with a collapse key, waiting or sent.
     var keyed = 0
     /// The batch that stores it. `nil` once it is committed.
@@ -30,20 +32,23 @@ struct RegistrationState {
         isList = registration.senderText.contains(UInt8(ascii: ",")) && registration.sender != nil
     }
 
-    /// Counts a message without a collapse key that enters a state, or leaves it (-1).
-    mutating func countPlain(_ state: MailboxSlot.State, by change: Int = 1) {
-        switch state {
-        case .waiting: plainWaiting += change
-        case .delayed: plainDelayed += change
-        case .throttled, .sent, .atGateway, .owingReceipt: break
+    /// Counts a message that enters a state, or leaves it (-1).
+    mutating func count(_ cap: MailboxSlot.Cap, _ state: MailboxSlot.State, by change: Int = 1) {
+        switch (cap, state) {
+        case (.plain, .waiting): plainWaiting += change
+        case (.plain, .delayed): plainDelayed += change
+        case (.gateway, .waiting): gatewayWaiting += change
+        case (.none, _), (_, .throttled), (_, .sent), (_, .atGateway), (_, .owingReceipt),
+            (.gateway, .delayed):
+            break
         }
     }
 
     /// Whether no count is negative.
-    var isCounted: Bool { plainWaiting >= 0 && plainDelayed >= 0 && keyed >= 0 }
+    var isCounted: Bool { plainWaiting >= 0 && plainDelayed >= 0 && gatewayWaiting >= 0 && keyed >= 0 }
 
     /// Whether all counts are 0.
-    var isEmpty: Bool { plainWaiting == 0 && plainDelayed == 0 && keyed == 0 }
+    var isEmpty: Bool { plainWaiting == 0 && plainDelayed == 0 && gatewayWaiting == 0 && keyed == 0 }
 
     /// Returns the `from` of a frame: the sender as the app named it or, if it named several, the one that sent the message.
     func from(_ sender: SenderID?) -> [UInt8] {
@@ -170,7 +175,7 @@ final class DeviceEntry {
         guard turn.demand(isOwn, "a message is counted for another registration", of: self) else { return }
         mailbox.append(slot)
         if slot.state.isDelayed { delayed += 1 }
-        if slot.isPlain { registrations[at].countPlain(slot.state) }
+        registrations[at].count(slot.cap, slot.state)
         if slot.entry.collapseKey != nil { registrations[at].keyed += 1 }
     }
 
@@ -183,7 +188,7 @@ final class DeviceEntry {
         let at = turn.demand(
             self.index(of: slot.entry.registration), "a message belongs to no registration", of: self)
         guard let at else { return slot }
-        if slot.isPlain { registrations[at].countPlain(slot.state, by: -1) }
+        registrations[at].count(slot.cap, slot.state, by: -1)
         if slot.entry.collapseKey != nil { registrations[at].keyed -= 1 }
         turn.demand(registrations[at].isCounted, "the message count of a registration is negative", of: self)
         return slot
@@ -221,13 +226,14 @@ final class DeviceEntry {
         if before.isDelayed { delayed -= 1 }
         if state.isDelayed { delayed += 1 }
         demandCounts(&turn)
-        guard mailbox.slots[index].isPlain else { return }
+        let cap = mailbox.slots[index].cap
+        guard cap != .none else { return }
         let at = turn.demand(
             self.index(of: mailbox.slots[index].entry.registration),
             "a changed message belongs to no registration", of: self)
         guard let at else { return }
-        registrations[at].countPlain(before, by: -1)
-        registrations[at].countPlain(state)
+        registrations[at].count(cap, before, by: -1)
+        registrations[at].count(cap, state)
         turn.demand(
             registrations[at].isCounted, "the message count of a registration is negative after a change",
             of: self)

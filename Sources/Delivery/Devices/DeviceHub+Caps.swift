@@ -25,19 +25,19 @@ extension DeviceHub {
                 remove(at: index, of: entry, reason: .replaced, &turn)
                 continue
             }
-            if slot.state.isWaiting { waiting.append(slot.entry.sequence) }
+            if slot.state.isWaiting, !slot.entry.isForGateway { waiting.append(slot.entry.sequence) }
             if slot.state == .throttled { throttledSequences.append(slot.entry.sequence) }
             if slot.state.isDelayed { delayed.append(slot.entry.sequence) }
             index += 1
         }
+        // The gateway has refused what is beyond its cap.
+        guard !isForGateway else { return }
         var leaving: [SequenceNumber] = []
         if isDelayed {
             // For delayed messages a connected but idle device counts as offline.
             leaving += delayed.prefix(max(0, delayed.count + 1 - turn.settings.collapseKeys))
         } else {
-            let cap = cap(
-                entry, at, isForGateway: isForGateway, offline: turn.settings.collapseKeys, turn)
-            let surplus = waiting.count + 1 - cap
+            let surplus = waiting.count + 1 - deviceCap(entry, offline: turn.settings.collapseKeys, turn)
             leaving += waiting.prefix(max(0, surplus))
         }
         // Throttled messages of a connected device have the same cap.
@@ -67,7 +67,7 @@ extension DeviceHub {
             let slot = entry.mailbox.slots[index]
             guard slot.entry.registration == name.number,
                 isDelayed ? slot.state.isDelayed : slot.state.isWaiting,
-                slot.entry.collapseKey == nil, !slot.entry.kind.isReport
+                slot.entry.collapseKey == nil, !slot.entry.kind.isReport, !slot.entry.isForGateway
             else {
                 index += 1
                 continue
@@ -92,19 +92,11 @@ extension DeviceHub {
             registrationAt: at, &turn)
     }
 
-    /// Returns how many messages of one registration may wait.
-    func cap(
-        _ entry: DeviceEntry, _ at: Int, isForGateway: Bool, offline: Int, _ turn: borrowing Turn
-    ) -> Int {
-        isForGateway
-            ? gatewayCap(entry, at, offline: offline, turn) : deviceCap(entry, offline: offline, turn)
-    }
-
     /// Returns how many messages of one registration may wait for the device.
     ///
     /// The caps of FCM are for offline devices. For a connected device that is slow or still reading its mailbox, the bound is the
     /// number of unacknowledged messages of a connection. Messages that are sent as soon as they are stored do not wait at all.
-    private func deviceCap(_ entry: DeviceEntry, offline: Int, _ turn: borrowing Turn) -> Int {
+    func deviceCap(_ entry: DeviceEntry, offline: Int, _ turn: borrowing Turn) -> Int {
         guard entry.state.isReady, let link = entry.link else { return offline }
         switch link.mode {
         case .closing: return offline

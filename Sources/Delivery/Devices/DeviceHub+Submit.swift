@@ -21,6 +21,7 @@ extension DeviceHub {
             }
             try entry.registrations[at].registration.complete(
                 &submission.content, appleData: turn.settings.appleData)
+            try checkGatewayRoom(for: submission, at, entry, turn)
             if submission.content.isDryRun {
                 turn.traceSubmission(submission, .accepted, detail: "dry_run")
                 turn.accept(replyTo, nil, canonical: canonical)
@@ -160,9 +161,8 @@ extension DeviceHub {
                 state: isDelayed ? .delayed(isStored: false) : .waiting(isStored: false),
                 acceptedAt: turn.now.monotonic),
             registrationAt: at, &turn)
-        let cap = cap(
-            entry, at, isForGateway: isForGateway, offline: turn.settings.storedMessages, turn)
-        if entry.registrations[at].plainWaiting > cap {
+        let cap = deviceCap(entry, offline: turn.settings.storedMessages, turn)
+        if !isForGateway, entry.registrations[at].plainWaiting > cap {
             discardPlain(isDelayed: false, registrationAt: at, entry, &turn)
         }
         if entry.registrations[at].plainDelayed > turn.settings.storedMessages {

@@ -93,8 +93,21 @@ struct MailboxSlot {
         entry.isForGateway && state == .waiting(isStored: true) && !awaitsBody
     }
 
-    /// Whether it counts towards the cap of messages without a collapse key.
-    var isPlain: Bool { entry.kind == .message && entry.collapseKey == nil }
+    /// The cap of its registration that it counts towards.
+    enum Cap {
+        /// That of messages without a collapse key.
+        case plain
+        /// That of messages for the APNs gateway.
+        case gateway
+        /// None of these: a report, a marker, or a message with a collapse key.
+        case none
+    }
+
+    /// The cap that it counts towards.
+    var cap: Cap {
+        if entry.isForGateway { return .gateway }
+        return entry.kind == .message && entry.collapseKey == nil ? .plain : .none
+    }
 }
 
 /// The mailbox of one device, oldest message first: an in-memory index of the stored messages.

@@ -69,12 +69,18 @@ extension DeviceHub {
         turn.countRefused(refusal, of: message.sender)
     }
 
-    /// Returns how many messages of one registration may wait for the gateway.
+    /// Refuses a message that would wait for APNs behind too many others of its registration.
     ///
-    /// APNs gets one after the other: while it takes them, they only wait for their turn, and have the cap of a connected device.
-    func gatewayCap(_ entry: DeviceEntry, _ at: Int, offline: Int, _ turn: borrowing Turn) -> Int {
-        if case .deferred = entry.registrations[at].queue.state { return offline }
-        return max(offline, turn.settings.unacknowledgedPerDevice)
+    /// Those that wait were accepted and are never discarded for it: APNs may be slow or away, but the app would not learn of it as
+    /// one with a connection does from a marker.
+    func checkGatewayRoom(
+        for submission: borrowing Submission, _ at: Int, _ entry: DeviceEntry, _ turn: borrowing Turn
+    ) throws(Refusal) {
+        guard submission.content.apns != nil, submission.content.lifetimeSeconds > 0,
+            !submission.content.isDryRun
+        else { return }
+        let cap = max(turn.settings.storedMessages, turn.settings.unacknowledgedPerDevice)
+        if entry.registrations[at].gatewayWaiting >= cap { throw .deviceRateExceeded }
     }
 
     // MARK: Offers

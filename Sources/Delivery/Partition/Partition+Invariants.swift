@@ -62,9 +62,11 @@ extension DeviceEntry {
             if registration.bodiesDue == nil, slots.contains(where: \.awaitsBody) {
                 return "registration \(number.number) never reads a message again"
             }
-            let plain = slots.filter(\.isPlain)
+            let plain = slots.filter { $0.cap == .plain }
             if plain.count(where: \.state.isWaiting) != registration.plainWaiting
                 || plain.count(where: \.state.isDelayed) != registration.plainDelayed
+                || slots.count(where: { $0.cap == .gateway && $0.state.isWaiting })
+                    != registration.gatewayWaiting
                 || slots.count(where: { $0.entry.collapseKey != nil }) != registration.keyed
             {
                 return "wrong counts of registration \(number.number)"
