@@ -34,7 +34,7 @@ struct ClusterKillTests {
         let many = try world.measure(seconds: 10)
         var pauses: [ClusterPauses] = []
         let cycles = ClusterRun.cycles ?? 1
-        try world.cluster.keepingLogs(unless: { world.lost.isEmpty }) {
+        try world.cluster.keepingLogs(unless: { world.lost.isEmpty && world.wrongs.isEmpty }) {
             for number in 0..<cycles {
                 let pause = try world.cycle(faults[number % faults.count])
                 pauses.append(pause)
@@ -45,5 +45,6 @@ struct ClusterKillTests {
         ClusterResults(world: world, pauses: pauses, faults: faults, single: single, cluster: many).show()
         #expect(try world.discarded() == 0, "the load exceeded the mailbox of a device, seed \(seed)")
         #expect(world.lost == [], "seed \(seed)")
+        #expect(world.wrongs == [], "seed \(seed)")
     }
 }

@@ -130,6 +130,8 @@ struct ClusterTests {
             try world.finish()
             #expect(try world.discarded() == 0, "the load exceeded the mailbox of a device, seed \(number)")
             #expect(world.lost == [], "seed \(number): \(world.state)")
+            #expect(world.wrongs == [], "seed \(number)")
+            #expect(world.memberArrivals > 0 && world.members.allSatisfy { $0.changes > 0 })
             // Canary: a message that was recorded as acknowledged and never stored is reported as lost.
             world.pretendAcknowledged("never-sent")
             #expect(world.downstream.lost == ["never-sent"])

@@ -16,6 +16,8 @@ class ClusterClient {
 final class ClusterAppServer: ClusterClient {
     let sender: ClusterWorld.Sender
     var client: AppServerClient?
+    /// The number of its connection.
+    var connection = 0
     /// Messages without an answer, each with the device that it goes to.
     var unanswered: [String: ClusterDevice] = [:]
     /// Messages to topics without an answer.

@@ -37,6 +37,12 @@ struct ClusterResults {
                     record.refusals.values.reduce(0, +),
                 ].map { "\($0)" })
         }
+        Self.row("changes of members", ["acknowledged", "arrivals"])
+        Self.row(
+            "topic and groups",
+            [world.members.reduce(0) { $0 + $1.changes }, world.memberArrivals].map { "\($0)" })
+        print("cluster: false answers, messages to removed members, wrong order: \(world.wrongs.count)")
+        for wrong in world.wrongs.prefix(20) { print("cluster: \(wrong)") }
         Self.row("longest wait, ms", ["faults", "down p50", "max", "up p50", "max", "return p50", "max"])
         for fault in faults {
             let own = pauses.filter { $0.fault == fault }

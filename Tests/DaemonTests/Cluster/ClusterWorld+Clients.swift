@@ -56,6 +56,8 @@ extension ClusterWorld {
             handle(event, server, now.monotonic)
         }
         server.heard = now
+        connections += 1
+        server.connection = connections
         do {
             try client.connect()
             server.client = client
@@ -85,6 +87,8 @@ extension ClusterWorld {
         case .acknowledged(let id, _):
             let id = String(decoding: id, as: UTF8.self)
             if server.unansweredTopics.remove(id) != nil {
+                // Which members a message to others than "news" is meant for depends on the moment.
+                guard id.hasPrefix("t") else { break }
                 let all = devices.filter { $0.sender.id == server.sender.id }
                 for device in all { topics.acknowledged.insert("\(id)@\(device.number)") }
             } else if let device = server.unanswered.removeValue(forKey: id) {
@@ -92,8 +96,9 @@ extension ClusterWorld {
                 device.isAnsweredDown = true
                 device.down.acknowledged(now, isLast: !isAwaited(device))
             }
-        case .refused(let id, let error, _):
+        case .refused(let id, let error, let text):
             let id = String(decoding: id, as: UTF8.self)
+            if ClusterAnswers.isFalse(refusal: error) { violations.append("answer: \(id): \(error) \(text)") }
             if server.unansweredTopics.remove(id) != nil {
                 topics.refusals[error, default: 0] += 1
                 release(topic: id, of: server, now)
@@ -103,7 +108,11 @@ extension ClusterWorld {
             }
         case .upstream(let message):
             upstream.arrivals[String(decoding: message.messageID, as: UTF8.self), default: 0] += 1
-        case .loginFailed(let condition): oddities["app server login \(condition)", default: 0] += 1
+        case .loginFailed(let condition):
+            oddities["app server login \(condition)", default: 0] += 1
+            if ClusterAnswers.isFalse(loginCondition: condition) {
+                violations.append("login: app server \(condition)")
+            }
         case .unexpected(let what): oddities["app server: \(what)", default: 0] += 1
         case .closed(let reason, _):
             oddities["app server closed \(reason.rawValue)", default: 0] += 1
@@ -149,8 +158,11 @@ extension ClusterWorld {
             }
             if id.hasPrefix("t") {
                 topics.arrivals["\(id)@\(device.number)", default: 0] += 1
-            } else {
+            } else if id.hasPrefix("d") {
                 downstream.arrivals[id, default: 0] += 1
+                order.arrived(id)
+            } else {
+                arrived(id, at: device)
             }
             device.underway.remove(id)
             device.uncertain[id] = nil
@@ -160,7 +172,11 @@ extension ClusterWorld {
             device.waiting[id] = nil
             device.isAnsweredUp = true
             device.up.acknowledged(now, isLast: device.waiting.isEmpty)
-        case .loginRefused(let code): oddities["device login refused \(code)", default: 0] += 1
+        case .loginRefused(let code):
+            oddities["device login refused \(code)", default: 0] += 1
+            if ClusterAnswers.isFalse(loginCode: Int(code)) {
+                violations.append("login: device \(device.number) \(code)")
+            }
         case .unexpected(let what): oddities["device: \(what)", default: 0] += 1
         case .closed(let reason, _):
             oddities["device closed \(reason.rawValue)", default: 0] += 1

@@ -36,10 +36,18 @@ final class ClusterWorld {
     var serverWindow = 8
     var deviceWindow = 3
     private var count = 0
+    /// Connections of app servers so far.
+    var connections = 0
     private var pretended: Set<String> = []
     var downstream = ClusterRecord()
     var upstream = ClusterRecord()
     var topics = ClusterRecord()
+    var order = ClusterOrder()
+    /// The topic and the groups whose members change, and how many messages to them have arrived.
+    var members: [ClusterMembers] = []
+    var memberArrivals = 0
+    /// Answers that are false, and messages that reached those who are no members any more.
+    var violations: [String] = []
     /// Logins that were refused, and answers that were not understood.
     var oddities: [String: Int] = [:]
 
@@ -64,6 +72,7 @@ final class ClusterWorld {
                 try cluster.waitForSubscribers(3, of: "news", sender: sender.id, at: node)
             }
         }
+        try makeMembers(senders)
         servers = (0..<3).flatMap { _ in senders.map { ClusterAppServer($0) } }
         for (at, client) in (servers as [ClusterClient]).enumerated() { client.node = at / 2 % cluster.count }
     }
@@ -127,6 +136,7 @@ final class ClusterWorld {
             }
             try cluster.requireRunning()
             connect(now)
+            changeMembers(now)
             send(now)
             reactor.turn(waitMilliseconds: 1)
         }
@@ -179,6 +189,9 @@ final class ClusterWorld {
         (downstream.lost + upstream.lost + topics.lost).filter { !pretended.contains($0) }
     }
 
+    /// What is wrong besides lost messages: false answers, messages to members that were removed, and a wrong order.
+    var wrongs: [String] { violations + order.violations(acknowledged: downstream.acknowledged) }
+
     /// How many messages the nodes have discarded, by the audit of the first one: each has the whole store.
     func discarded() throws -> Int {
         let audit = try cluster.node(0).ctl("audit")["downstream"] as? [String: Any]
@@ -207,6 +220,8 @@ final class ClusterWorld {
             count += 1
             if count % 50 == 0 {
                 send("t\(count)", toTopic: "news", server, client)
+            } else if count % 20 == 7, let group = members.randomElement(using: &random) {
+                send("\(group.letter)\(count)", to: group, server, client)
             } else {
                 send("d\(count)", device, server, client, now)
             }
@@ -224,7 +239,7 @@ final class ClusterWorld {
         }
     }
 
-    private func hasRoom(_ device: ClusterDevice, _ now: Instant) -> Bool {
+    func hasRoom(_ device: ClusterDevice, _ now: Instant) -> Bool {
         if device.uncertain.count >= Self.uncertain {
             device.uncertain = device.uncertain.filter {
                 now.milliseconds(since: $0.value) < Int64(Self.fateSeconds) * 1_000
@@ -241,6 +256,7 @@ final class ClusterWorld {
         message.data = [(Array("id".utf8), Array(id.utf8))]
         device.underway.insert(id)
         device.down.sent(now)
+        order.sent(id, on: ClusterOrder.Stream(connection: server.connection, device: device.number))
         server.unanswered[id] = device
         client.send(message)
     }
