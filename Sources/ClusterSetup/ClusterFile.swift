@@ -79,7 +79,7 @@ public struct ClusterFileProblem: Error, Sendable, Equatable, CustomStringConver
 
 extension ClusterFile {
     /// The names of the shared secrets that are settings of a store.
-    public static let settingNames = ["token_secret", "scram_secret", "apns_secret"]
+    public static let settingNames = ["token_secret", "scram_secret", "sealing_secret"]
     /// The secret of `LogSecret`.
     public static let logSecretName = "log_secret"
     /// The names of the shared secrets.

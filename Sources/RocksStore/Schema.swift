@@ -188,7 +188,7 @@ enum MetaKey {
     static let highest = [UInt8]("highest".utf8)
     static func setting(_ name: String) -> [UInt8] { [UInt8]("setting/\(name)".utf8) }
     /// The format that this version reads and writes.
-    static let formatNow = 3
+    static let formatNow = 4
 
     /// The number in `applied` or `highest`.
     static func number(in value: borrowing RawSpan) throws(StoreError) -> UInt64 {

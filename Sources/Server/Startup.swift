@@ -76,7 +76,7 @@ struct Startup: ~Copyable {
         let scramSecret = try secret("scram_secret", bytes: 32, in: store)
         let certificates = try makeCertificates()
         // Encrypts what is stored: the keys for APNs, and the secrets of webhooks.
-        let sealing = try secret("apns_secret", bytes: 32, in: store)
+        let sealing = try secret("sealing_secret", bytes: 32, in: store)
         let apnsCredentials = APNsCredentialStore(
             folder: configuration.apnsPath, secret: sealing, log: log)
         let reactors = try makeReactors(descriptors: descriptors)

@@ -54,13 +54,13 @@ import Testing
     }
 
     @Test(
-        "A message without the delay flag has the old encoding, and an old record has no delay flag")
+        "A message has a byte of flags and its fields in order")
     func delayedWhileIdle() throws {
         var plain = StoredMessage(
             device: DeviceID(5), sequence: SequenceNumber(9), salt: 3, registration: RegistrationNumber(7),
             sender: SenderID(42), messageID: [0x6d], acceptedAt: 1, expiresAt: 2, priority: .high,
             wantsReceipt: true, body: [8])
-        // The bytes of an older version, without their checksum.
+        // Without the checksum.
         #expect(Array(record(plain).dropLast(4)) == [1, 12, 2, 3, 7, 42, 1, 1, 0x6d, 1, 8])
         #expect(
             try MessageRecord.message(record(plain).raw, device: DeviceID(5), sequence: SequenceNumber(9))
@@ -72,13 +72,13 @@ import Testing
                 == plain)
     }
 
-    @Test("An old report has no number of its message, and reads as 0; it is written as it was")
-    func oldReports() throws {
+    @Test("A report has the number of its message in place of pairs")
+    func reports() throws {
         var report = StoredMessage(
             device: DeviceID(5), sequence: SequenceNumber(9), salt: 3, registration: RegistrationNumber(7),
             sender: SenderID(42), kind: .sendError(of: SequenceNumber(0)), messageID: [0x6d], acceptedAt: 1,
             expiresAt: 2, body: [])
-        // The bytes of an older version, without their checksum: no pairs.
+        // Without the checksum.
         #expect(Array(record(report).dropLast(4)) == [1, 64, 2, 3, 7, 42, 1, 1, 0x6d, 0])
         #expect(
             try MessageRecord.message(record(report).raw, device: DeviceID(5), sequence: SequenceNumber(9))
@@ -119,68 +119,52 @@ import Testing
         }
     }
 
-    @Test(
-        "A registration with one sender has the old encoding, and one with more fields is read as it was written"
-    )
+    @Test("A registration is read as it was written, with few and many fields")
     func registrations() throws {
         let plain = Samples.registration(5, 1)
-        var several = plain
-        several.otherSenders = [SenderID(7), SenderID(.max)]
-        var instance = plain
-        instance.instance = Array("fid".utf8)
-        var web = plain
-        web.web = Samples.keys(4)
-        var all = several
-        all.instance = instance.instance
-        all.web = Samples.keys(5)
-        var scope = all
-        scope.scope = .only(Array("a".utf8))
-        var (unnamed, everything) = (plain, all)
-        unnamed.scope = .unnamed
-        everything.scope = .all
-        var apple = plain
-        apple.apnsToken = Array("s_01".utf8)
-        var told = plain
-        told.appVersion = Array("36".utf8)
-        var full = scope
-        full.appVersion = told.appVersion
-        let versions: [(Registration, UInt8)] = [
-            (plain, 1), (several, 2), (instance, 2), (web, 3), (all, 3), (apple, 4), (told, 5),
-            (scope, 4), (full, 5), (unnamed, 6), (everything, 6),
-        ]
-        let proved = versions.map { registration, _ in
-            var proved = registration
-            proved.isProved = true
-            return (proved, UInt8(7))
+        var samples = [plain]
+        func sample(_ change: (inout Registration) -> Void) {
+            for base in [plain, samples[samples.count - 1]] {
+                var changed = base
+                change(&changed)
+                samples.append(changed)
+            }
         }
-        for (registration, version) in versions + proved {
+        sample { $0.otherSenders = [SenderID(7), SenderID(.max)] }
+        sample { $0.instance = Array("fid".utf8) }
+        sample { $0.web = Samples.keys(4) }
+        sample { $0.apnsToken = Array("s_01".utf8) }
+        sample { $0.appVersion = Array("36".utf8) }
+        sample { $0.isProved = true }
+        for scope in [.unnamed, .all, .unrecorded, .only(Array("a".utf8))] as [RegistrationScope] {
+            sample { $0.scope = scope }
+        }
+        sample { $0.apnsState.unknownSince = 7 }
+        sample {
+            $0.apnsState.confirmedAt = 3
+            $0.apnsState.mismatchedSince = 4
+            $0.apnsState.end = APNsTokenState.End(
+                verdict: APNsVerdict(status: 410, reason: "Unregistered", invalidSince: 5), seenAt: 6)
+        }
+        for registration in samples {
             var buffer = ByteBuffer()
             RegistryRecord.write(registration, to: &buffer)
-            #expect(buffer.copied().first == version)
             #expect(try RegistryRecord.registration(buffer.bytes, registration.name) == registration)
         }
-        var reported = full
-        reported.apnsState.unknownSince = 7
-        var ended = everything
-        ended.isProved = true
-        ended.apnsState.confirmedAt = 3
-        ended.apnsState.mismatchedSince = 4
-        ended.apnsState.end = APNsTokenState.End(
-            verdict: APNsVerdict(status: 410, reason: "Unregistered", invalidSince: 5), seenAt: 6)
-        for registration in [reported, ended] {
+        #expect(
+            samples.contains { $0.web != nil && $0.isProved && $0.apnsState.end != nil },
+            "canary: one has all")
+    }
+
+    @Test("A device is read as it was written")
+    func devices() throws {
+        for hasLoggedIn in [false, true] {
+            var device = Samples.device(5)
+            device.hasLoggedIn = hasLoggedIn
             var buffer = ByteBuffer()
-            RegistryRecord.write(registration, to: &buffer)
-            #expect(buffer.copied().first == 8)
-            #expect(try RegistryRecord.registration(buffer.bytes, registration.name) == registration)
+            RegistryRecord.write(device, to: &buffer)
+            #expect(try RegistryRecord.device(buffer.bytes, DeviceID(5)) == device)
         }
-        // The bytes of an older version.
-        let old: [UInt8] = [1, 1, 0x61, 0, 2, 0x34, 0x32, 42, 9]
-        var record = ByteBuffer()
-        var sample = plain
-        sample.category = [0x61]
-        sample.createdAt = 9
-        RegistryRecord.write(sample, to: &record)
-        #expect(Array(record.copied().dropLast(4)) == old)
     }
 
     /// The ID that the token of a registration begins with.
@@ -199,7 +183,6 @@ import Testing
             group.members[1].prefix = hasPrefix ? prefix : nil
             var buffer = ByteBuffer()
             RegistryRecord.write(registration, to: &buffer)
-            #expect((buffer.copied().first == 9) == hasPrefix)
             let read = try RegistryRecord.registration(buffer.bytes, registration.name)
             #expect(read == registration && read.tokenName.prefix == (hasPrefix ? prefix : nil))
             UpstreamRecord.write(upstream, to: &buffer)
@@ -207,7 +190,6 @@ import Testing
                 try UpstreamRecord.upstream(
                     buffer.bytes, sender: upstream.sender, sequence: upstream.sequence) == upstream)
             GroupCodec.write(group, to: &buffer)
-            #expect(buffer.copied().first == (hasPrefix ? 2 : 1))
             #expect(try GroupCodec.group(buffer.bytes, group.name) == group)
             var feedback = APNsFeedback(
                 sender: SenderID(42), seenAt: 7, registration: registration.name, bundle: [0x61],
@@ -252,25 +234,6 @@ import Testing
         #expect(throws: RecordFault.value) { try GroupCodec.group(third.bytes, group.name) }
     }
 
-    @Test("A registration is read with its scope, or as one from before scopes were recorded")
-    func olderScopes() throws {
-        for (text, scope) in [([], .unrecorded), ([0x61], .only([0x61]))] as [([UInt8], RegistrationScope)] {
-            let name = RegistrationName(device: DeviceID(5), number: RegistrationNumber(1))
-            var writer = RecordWriter(ByteBuffer(), version: 4, place: RecordIdentity(.registration, 5, 1))
-            for field in [[0x61], [], [0x34]] as [[UInt8]] { writer.bytes(field) }
-            writer.number(4)
-            writer.signed(9)
-            writer.bytes([])
-            writer.number(0)
-            writer.bytes(text)
-            writer.bytes([0x73])
-            writer.byte(0)
-            let record = writer.finish()
-            let registration = try RegistryRecord.registration(record.bytes, name)
-            #expect(registration.scope == scope && registration.apnsToken == [0x73])
-        }
-    }
-
     @Test("An installation is read as it was written, and rejected under another ID")
     func installations() throws {
         let (first, second) = (Samples.installations[0], Samples.installations[1])
@@ -300,27 +263,14 @@ import Testing
         }
     }
 
-    @Test("A sender is read as it was written, and one of version 1 without SCRAM verifiers")
+    @Test("A sender is read as it was written")
     func sender() throws {
         let sender = Samples.sender(42)
+        #expect(
+            sender.keys.contains { $0.scram != nil } && sender.keys.contains { $0.scram == nil }, "canary")
         var buffer = ByteBuffer()
         RegistryRecord.write(sender, to: &buffer)
         #expect(try RegistryRecord.sender(buffer.bytes, SenderID(42)) == sender)
-
-        // The bytes of a version before SCRAM.
-        let old = try #require(
-            Hex.bytes(
-                "0100064cc3a464656e80d095ffbc31022001010101010101010101010101010101010101"
-                    + "0101010101010101010101010180d095ffbc31018088afa8bd3120020202020202020202"
-                    + "020202020202020202020202020202020202020202020280d095ffbc31007ebaca0f"))
-        var expected = sender
-        for at in expected.keys.indices { expected.keys[at].scram = nil }
-        #expect(try RegistryRecord.sender(old.raw, SenderID(42)) == expected)
-        var damaged = old
-        damaged[3] ^= 1
-        #expect(throws: RecordFault.checksum, "the canary: the old record is checked, too") {
-            try RegistryRecord.sender(damaged.raw, SenderID(42))
-        }
     }
 
     @Test("A sender is read with its webhook in each state")
@@ -336,17 +286,13 @@ import Testing
                 ], state: state, createdAt: Samples.now)
             var buffer = ByteBuffer()
             RegistryRecord.write(sender, to: &buffer)
-            #expect(buffer.bytes.byte(at: 0) == 4)
             #expect(try RegistryRecord.sender(buffer.bytes, SenderID(42)) == sender)
         }
     }
 
-    @Test("A sender is read with its project and accounts, and has the old encoding without them")
+    @Test("A sender is read with its project and accounts")
     func accounts() throws {
         var sender = Samples.sender(42)
-        var plain = ByteBuffer()
-        RegistryRecord.write(sender, to: &plain)
-        #expect(plain.bytes.byte(at: 0) == 2)
         for project in ["", "a-project"] {
             for count in [0, 1, 2] where count > 0 || !project.isEmpty {
                 sender.project = project
@@ -357,7 +303,6 @@ import Testing
                 }
                 var buffer = ByteBuffer()
                 RegistryRecord.write(sender, to: &buffer)
-                #expect(buffer.bytes.byte(at: 0) == 3)
                 #expect(try RegistryRecord.sender(buffer.bytes, SenderID(42)) == sender)
                 var damaged = buffer.copied()
                 damaged[damaged.count / 2] ^= 1

@@ -236,78 +236,70 @@ import Testing
 
     // MARK: Registry
 
-    @Test("A registration is rejected when its version is newer than it needs")
-    func needless() throws {
-        func read(_ version: UInt8, _ more: (inout RecordWriter) -> Void) throws -> Registration {
-            let bytes = sealed(version, RecordIdentity(.registration, 5, 1)) { writer in
+    @Test(
+        "A registration is rejected with too many senders, an unknown flag, an empty scope, or a token that its instance cannot begin"
+    )
+    func registrations() throws {
+        func read(
+            flags: UInt8 = 0, instance: [UInt8] = [], senders: UInt64 = 0, scope: [UInt8] = [2]
+        ) throws -> Registration {
+            let bytes = sealed(10, RecordIdentity(.registration, 5, 1)) { writer in
+                writer.byte(flags)
                 for field in [[0x61], [], [0x34]] as [[UInt8]] { writer.bytes(field) }
                 writer.number(4)
                 writer.signed(9)
-                more(&writer)
+                writer.bytes(instance)
+                writer.number(senders)
+                for number in 0..<senders { writer.number(number) }
+                for byte in scope { writer.byte(byte) }
+                writer.bytes([])
+                writer.bytes([])
             }
             return try RegistryRecord.registration(
                 bytes.raw, RegistrationName(device: DeviceID(5), number: RegistrationNumber(1)))
         }
-        func senders(_ count: UInt64) throws -> Registration {
-            try read(2) { writer in
-                writer.bytes([])
-                writer.number(count)
-                for number in 0..<count { writer.number(number) }
-            }
-        }
-        func apple(_ version: UInt8, _ token: [UInt8], app: [UInt8]? = nil) throws -> Registration {
-            try read(version) { writer in
-                writer.bytes([])
-                writer.number(0)
-                writer.bytes([])
-                writer.bytes(token)
-                if let app { writer.bytes(app) }
-                writer.byte(0)
-            }
-        }
         let most = UInt64(Limits.Registration.sendersPerRegistration)
-        #expect(try senders(1).otherSenders.count == 1 && senders(most).otherSenders.count == Int(most))
-        #expect(throws: RecordFault.value) { try senders(0) }
-        #expect(throws: RecordFault.value) { try senders(most + 1) }
-        #expect(try apple(4, [0x73]).apnsToken == [0x73] && apple(5, [], app: [0x33]).appVersion == [0x33])
-        #expect(throws: RecordFault.value) { try apple(4, []) }
-        #expect(throws: RecordFault.value) { try apple(5, [0x73], app: []) }
+        #expect(try read(senders: most).otherSenders.count == Int(most))
+        #expect(throws: RecordFault.value) { try read(senders: most + 1) }
+        #expect(try read(flags: 1).isProved && !read().isProved)
+        #expect(throws: RecordFault.value) { try read(flags: 16) }
+        #expect(try read(scope: [3, 1, 0x61]).scope == .only([0x61]))
+        #expect(throws: RecordFault.value) { try read(scope: [3, 0]) }
+        #expect(throws: RecordFault.value) { try read(scope: [4]) }
+        #expect(try read(flags: 2, instance: Array("dGFzc3dvcmQ_aGVsbG8tdw".utf8)).isTokenPrefixed)
+        #expect(throws: RecordFault.value) { try read(flags: 2, instance: [0x61]) }
     }
 
-    @Test("A sender is rejected when its label is not UTF-8 or its version is newer than it needs")
+    @Test("A sender is rejected when its label is not UTF-8, or its webhook has no state")
     func senders() throws {
-        func read(_ version: UInt8, label: [UInt8], project: [UInt8]? = nil, state: UInt8? = nil) throws
-            -> SenderRecord
-        {
-            let bytes = sealed(version, RecordIdentity(.sender, 42)) { writer in
+        func read(label: [UInt8] = [], project: [UInt8] = [], webhook: UInt8? = nil) throws -> SenderRecord {
+            let bytes = sealed(5, RecordIdentity(.sender, 42)) { writer in
                 writer.byte(0)
                 writer.bytes(label)
                 writer.signed(9)
                 writer.number(0)
-                if let project {
-                    writer.bytes(project)
-                    writer.number(0)
-                }
-                if let state {
-                    writer.byte(state)
-                    writer.bytes([0x63])
-                    writer.signed(9)
-                    writer.number(0)
-                }
+                writer.bytes(project)
+                writer.number(0)
+                writer.byte(webhook == nil ? 0 : 1)
+                guard let webhook else { return }
+                writer.byte(webhook)
+                writer.bytes([0x63])
+                writer.signed(9)
+                writer.number(0)
             }
             return try RegistryRecord.sender(bytes.raw, SenderID(42))
         }
-        #expect(try read(2, label: [0x61]).label == "a" && read(3, label: [], project: [0x62]).project == "b")
-        #expect(throws: RecordFault.value) { try read(2, label: [0xff]) }
-        #expect(throws: RecordFault.value) { try read(3, label: [], project: []) }
-        #expect(try read(4, label: [], project: [], state: 2).webhook?.state == .gone)
-        #expect(throws: RecordFault.value) { try read(4, label: [], project: [], state: 3) }
+        #expect(try read(label: [0x61]).label == "a" && read(project: [0x62]).project == "b")
+        #expect(throws: RecordFault.value) { try read(label: [0xff]) }
+        #expect(try read(webhook: 2).webhook?.state == .gone)
+        #expect(throws: RecordFault.value) { try read(webhook: 3) }
     }
 
     @Test("A digest is rejected when it does not have 32 bytes", arguments: [0, 31, 33])
     func digest(_ count: Int) throws {
         func read(_ count: Int) throws -> DeviceRecord {
-            let bytes = sealed(1, RecordIdentity(.device, 5)) { writer in
+            let bytes = sealed(3, RecordIdentity(.device, 5)) { writer in
+                writer.byte(1)
                 writer.bytes([UInt8](repeating: 1, count: count))
                 writer.signed(2)
                 writer.signed(3)

@@ -3,19 +3,17 @@ public import Delivery
 
 /// Encodes and decodes what APNs has reported: the state of device tokens, and the feedback list.
 public enum APNsRecord {
-    private static let version: UInt8 = 1
-    /// An entry of a registration whose token has a prefix, which follows the fields of version 1.
-    private static let prefixedVersion: UInt8 = 2
+    /// Lower ones were written before the first release, and are refused.
+    private static let version: UInt8 = 3
 
     /// Replaces the content of a buffer with the record of an entry of the feedback list. Sender, time and registration are the key.
     public static func write(_ feedback: APNsFeedback, to buffer: inout ByteBuffer) {
         var writer = RecordWriter(
-            buffer, version: feedback.tokenPrefix == nil ? version : prefixedVersion,
-            place: place(feedback.registration))
+            buffer, version: version, place: place(feedback.registration))
         writer.bytes(feedback.bundle)
         writer.bytes(feedback.apnsToken)
         write(feedback.verdict, to: &writer)
-        if let prefix = feedback.tokenPrefix { writer.bytes(prefix.bytes) }
+        writer.bytes(feedback.tokenPrefix?.bytes ?? [])
         buffer = writer.finish()
     }
 
@@ -23,16 +21,13 @@ public enum APNsRecord {
     public static func feedback(
         _ bytes: borrowing RawSpan, sender: SenderID, seenAt: UnixMilliseconds, _ name: RegistrationName
     ) throws(RecordFault) -> APNsFeedback {
-        let hasPrefix = bytes.byteCount > 0 && bytes.byte(at: 0) == prefixedVersion
-        var reader = try RecordReader(
-            copy bytes, version: hasPrefix ? prefixedVersion : version, place: place(name))
+        var reader = try RecordReader(copy bytes, version: version, place: place(name))
         var feedback = APNsFeedback(
             sender: sender, seenAt: seenAt, registration: name, bundle: try reader.byteArray(),
             apnsToken: try reader.byteArray(), verdict: try verdict(&reader))
-        if hasPrefix {
-            feedback.tokenPrefix = TokenPrefix(try reader.byteArray())
-            guard feedback.tokenPrefix != nil else { throw .value }
-        }
+        let id = try reader.byteArray()
+        feedback.tokenPrefix = TokenPrefix(id)
+        guard id.isEmpty || feedback.tokenPrefix != nil else { throw .value }
         try reader.finish()
         return feedback
     }

@@ -3,22 +3,19 @@ public import Delivery
 
 /// Encodes and decodes device groups. Sender and number are the key.
 public enum GroupCodec {
-    private static let version: UInt8 = 1
-    /// A group with a member whose token has a prefix: after each member what its token begins with, or nothing.
-    private static let prefixedVersion: UInt8 = 2
+    /// Lower ones were written before the first release, and are refused.
+    private static let version: UInt8 = 3
 
     /// Replaces the content of a buffer with the record of a group.
     public static func write(_ group: GroupRecord, to buffer: inout ByteBuffer) {
-        let hasPrefix = group.members.contains { $0.prefix != nil }
-        var writer = RecordWriter(
-            buffer, version: hasPrefix ? prefixedVersion : version, place: place(group.name))
+        var writer = RecordWriter(buffer, version: version, place: place(group.name))
         writer.bytes(group.label)
         writer.signed(group.createdAt)
         writer.number(UInt64(group.members.count))
         for member in group.members {
             writer.number(member.registration.device.number)
             writer.number(member.registration.number.number)
-            if hasPrefix { writer.bytes(member.prefix?.bytes ?? []) }
+            writer.bytes(member.prefix?.bytes ?? [])
         }
         buffer = writer.finish()
     }
@@ -27,9 +24,7 @@ public enum GroupCodec {
     public static func group(
         _ bytes: borrowing RawSpan, _ name: GroupName
     ) throws(RecordFault) -> GroupRecord {
-        let hasPrefix = bytes.byteCount > 0 && bytes.byte(at: 0) == prefixedVersion
-        var reader = try RecordReader(
-            copy bytes, version: hasPrefix ? prefixedVersion : version, place: place(name))
+        var reader = try RecordReader(copy bytes, version: version, place: place(name))
         var group = GroupRecord(
             name: name, label: try reader.byteArray(), members: [], createdAt: try reader.signed())
         let count = try reader.count()
@@ -38,13 +33,12 @@ public enum GroupCodec {
             let device = DeviceID(try reader.number())
             let member = RegistrationName(
                 device: device, number: RegistrationNumber(try reader.number()))
-            let id = hasPrefix ? try reader.byteArray() : []
+            let id = try reader.byteArray()
             let prefix = TokenPrefix(id)
             guard id.isEmpty || prefix != nil else { throw .value }
             group.members.append(TokenName(member, prefix: prefix))
         }
         try reader.finish()
-        guard !hasPrefix || group.members.contains(where: { $0.prefix != nil }) else { throw .value }
         return group
     }
 

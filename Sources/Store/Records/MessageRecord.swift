@@ -69,7 +69,7 @@ public enum MessageRecord {
         writer.bytes(message.messageID)
         if let apns { writer.bytes(apns) }
         if case .sendError(let reported) = message.kind {
-            // It has no pairs. A report without this number was written by an earlier version, and reads as 0.
+            // It has no pairs.
             writer.number(reported.number)
         } else {
             writer.bytes(message.topic == nil ? message.body : [])
