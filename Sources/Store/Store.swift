@@ -100,7 +100,7 @@ public struct ListedInstallation: Sendable, Equatable {
     }
 }
 
-/// The store contract (design 5). One thread at a time calls `commit`; any thread may call the other methods at any time.
+/// The store contract. One thread at a time calls `commit`; any thread may call the other methods at any time.
 ///
 /// - Mutations of one batch take effect in order; a batch is all or nothing.
 /// - When `commit` returns, every durable batch is on the disk, and loads that start afterwards see all batches.

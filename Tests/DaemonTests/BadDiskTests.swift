@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A full or failing disk under the real daemon: only durable messages are acknowledged, app servers and orchestrators are
-/// notified, and service resumes without a restart when the disk recovers (design 8).
+/// notified, and service resumes without a restart when the disk recovers.
 @Suite("A bad disk", .serialized, .enabled(if: DiskLibrary.canBeBuilt, "gcc is missing"))
 struct BadDiskTests {
     struct DiskFault: CustomTestStringConvertible, Sendable {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Durability of the real daemon: no acknowledged message is lost when it is killed at random moments under load (design 8).
+/// Durability of the real daemon: no acknowledged message is lost when it is killed at random moments under load.
 ///
 /// `CCS_KILL_CYCLES` sets the number of kills; the results are then printed (Scripts/kill).
 @Suite("Killed under load", .serialized)

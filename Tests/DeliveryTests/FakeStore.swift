@@ -247,7 +247,7 @@ struct FakeStore {
     var downPending: Int { messages.values.joined().count { $0.kind == .message } }
     /// The number of upstream messages in all mailboxes, receipts not counted.
     var upPending: Int { upstream.values.joined().count { $0.kind == .message } }
-    /// The conservation law (design 8).
+    /// The conservation law (docs/concepts.md, Milestones).
     var holds: Bool { down.expectedPending == downPending && up.expectedPending == upPending }
 }
 

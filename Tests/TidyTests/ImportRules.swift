@@ -1,4 +1,4 @@
-/// Imports that each module may have (design, section 2). SwiftPM does not reject imports of indirect dependencies.
+/// Imports that each module may have. SwiftPM does not reject imports of indirect dependencies.
 enum ImportRules {
     private static let core: Set<String> = ["Basics", "Wire", "Delivery", "Sessions", "Store"]
 

@@ -1,6 +1,6 @@
 /// Why a message or request was refused.
 ///
-/// XMPP and HTTP each map it to their own error codes (ccs-xmpp 3.3, http). Field names are those of the wire.
+/// XMPP and HTTP each map it to their own error codes (ccs-xmpp 3.3, http 4, 8.6). Field names are those of the wire.
 public enum Refusal: Error, Sendable, Equatable {
     // Form: found before any look-up.
     /// Neither `to` nor `condition`.

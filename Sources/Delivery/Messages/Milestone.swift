@@ -1,7 +1,7 @@
 /// A step in the life of a message; the raw value is the word in logs, metrics, `ccsctl` and docs.
 ///
-/// Conservation: accepted = delivered + forwarded + replaced + expired + discarded + removed + pending (design 8). The store maintains it
-/// separately for downstream and upstream messages. Markers and receipts are not counted.
+/// Conservation: accepted = delivered + forwarded + replaced + expired + discarded + removed + pending (docs/concepts.md, Milestones).
+/// The store maintains it separately for downstream and upstream messages. Markers and receipts are not counted.
 public enum Milestone: String, CaseIterable, Sendable {
     case accepted
     case stored

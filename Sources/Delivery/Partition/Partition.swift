@@ -1,6 +1,7 @@
 public import Basics
 
-/// A partition of the core: decides which messages are sent to whom and when, until they are acknowledged (design 1, 3, 11.1).
+/// A partition of the core: decides which messages are sent to whom and when, until they are acknowledged (docs/architecture.md,
+/// "Partitions and the store").
 ///
 /// Pure and deterministic: events and time in, effects out. The shell calls `handle` for each event of a turn, then `endTurn`, takes
 /// `effects`, submits the batch to the store, and returns `.committed` for every batch and `.loaded` for every query. Batches of one partition

@@ -10,7 +10,7 @@ public enum Channel: Sendable, Equatable {
     case apns(token: [UInt8], APNsEnvironment)
 }
 
-/// The APNs environment that an app was built for (apns 2).
+/// The APNs environment that an app was built for (apns 1.1).
 public enum APNsEnvironment: String, Sendable, CaseIterable {
     /// Apps from the App Store and TestFlight.
     case production

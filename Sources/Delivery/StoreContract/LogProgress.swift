@@ -1,4 +1,4 @@
-/// How much of the replicated log of a partition a store contains (design 11.3). A node continues to read the log from here.
+/// How much of the replicated log of a partition a store contains. A node continues to read the log from here.
 public struct LogProgress: Sendable, Equatable {
     /// The term of the last frame that was applied completely: epoch and claim of its owner.
     public var epoch: UInt64

@@ -1,6 +1,6 @@
 public import Basics
 
-/// One change to the store, atomic by itself and within one partition key (design 5).
+/// One change to the store, atomic by itself and within one partition key.
 public enum Mutation: Sendable, Equatable {
     // Device.
     /// Puts a device's record.

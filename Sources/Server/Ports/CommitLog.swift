@@ -1,7 +1,7 @@
 public import Delivery
 
-/// Where the batches of partitions are written down before anyone is notified (design 11.3): the journal of the store, or the
-/// replicated logs of a cluster.
+/// Where the batches of partitions are written down before anyone is notified: the journal of the store, or the replicated logs of
+/// a cluster.
 ///
 /// - Batches of one partition are made durable in the order of submission, several at a time; each gets one outcome, and those that
 ///   are written get it in that order.
