@@ -1,5 +1,3 @@
-import Glibc
-
 /// Words that plain technical English does without, in comments, strings, names of tests, scripts and documents.
 enum WordRules {
     /// Words and phrases, in lower case, and what to write instead.
@@ -43,47 +41,33 @@ enum WordRules {
 
     /// Returns the uses of banned words, each with its place and what to write instead.
     static func violations(_ files: [SourceFile]) -> [String] {
-        // In a phrase, a line break and the mark of a comment are white space. The C library searches, since it is fast in a
-        // debug build as well.
+        // In a phrase, a line break and the mark of a comment are white space.
         let words = advice.keys.sorted().map { $0.replacing(" ", with: "[[:space:]#*]+") }
-        var expression = regex_t()
         let pattern = "\\b(\(words.joined(separator: "|")))\\b"
-        guard regcomp(&expression, pattern, REG_EXTENDED | REG_ICASE) == 0 else {
+        guard let search = TextSearch(pattern, ignoringCase: true) else {
             return ["Tests/TidyTests/WordRules.swift: \(pattern) does not compile"]
         }
-        defer { regfree(&expression) }
         return files.flatMap { file in
             let prose = file.isSwift ? SwiftCode.parts(of: file.text).prose : Array(file.text.utf8)
-            return matches(&expression, prose).map {
+            return matches(search, prose).map {
                 "\(file.path):\($0.line): \"\($0.word)\" -> \(advice[$0.word] ?? "")"
             }
         }
     }
 
     /// Returns the banned words of a text with their lines, except those in terms that stay and in code between backticks.
-    private static func matches(_ expression: inout regex_t, _ text: [UInt8]) -> [(word: String, line: Int)] {
-        (text + [0]).withUnsafeBytes { bytes in
-            var found: [(word: String, line: Int)] = []
-            guard let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else { return found }
-            var (at, line, lineStart) = (0, 1, 0)
-            var match = regmatch_t()
-            while regexec(&expression, start + at, 1, &match, at == 0 ? 0 : REG_NOTBOL) == 0 {
-                let range = at + Int(match.rm_so)..<at + Int(match.rm_eo)
-                while let newline = memchr(start + lineStart, 0x0A, range.lowerBound - lineStart) {
-                    lineStart = UnsafeRawPointer(start).distance(to: newline) + 1
-                    line += 1
-                }
-                let rest = bytes[range.lowerBound...]
-                let backticks = bytes[lineStart..<range.lowerBound].count { $0 == 0x60 }
-                let isCode = backticks % 2 == 1 && rest.prefix { $0 != 0x0A }.contains(0x60)
-                if !isCode, !terms.contains(where: { rest.starts(with: plain($0.text).utf8) }) {
-                    let words = String(decoding: bytes[range], as: UTF8.self).lowercased()
-                    found.append(
-                        (words.split { $0.isWhitespace || "#*".contains($0) }.joined(separator: " "), line))
-                }
-                at = range.upperBound
-            }
-            return found
+    private static func matches(_ search: TextSearch, _ text: [UInt8]) -> [(word: String, line: Int)] {
+        var found: [(word: String, line: Int)] = []
+        search.forEach(in: text) { match, bytes in
+            let range = match.range
+            let rest = bytes[range.lowerBound...]
+            let backticks = bytes[match.lineStart..<range.lowerBound].count { $0 == 0x60 }
+            let isCode = backticks % 2 == 1 && rest.prefix { $0 != 0x0A }.contains(0x60)
+            guard !isCode, !terms.contains(where: { rest.starts(with: plain($0.text).utf8) }) else { return }
+            let words = String(decoding: bytes[range], as: UTF8.self).lowercased()
+            found.append(
+                (words.split { $0.isWhitespace || "#*".contains($0) }.joined(separator: " "), match.line))
         }
+        return found
     }
 }
