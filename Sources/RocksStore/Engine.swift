@@ -51,7 +51,7 @@ import Synchronization
                         options.database, path, Int32(count), names, settings, &handles, 0, error)
                 }
             }
-        } catch { throw options.explained(error) }
+        } catch { throw Tables.named(options.explained(error), in: path) }
         guard let opened = unsafe opened else {
             throw StoreError(.inputOutput, "open \(path): the engine reported no error")
         }

@@ -20,14 +20,14 @@ struct VerdictTests {
     @Test(
         "an unknown reason is classed by its status, and what is no reason of Apple's is foreign",
         arguments: [
-            (200, VerdictClass.accepted), (400, .badRequest), (403, .credential), (404, .internalFault),
+            (200, VerdictClass.accepted), (400, .badRequest), (403, .foreign), (404, .internalFault),
             (405, .internalFault), (410, .busy), (413, .tooLarge), (429, .tooManyRequests),
             (500, .busy),
             (503, .busy), (302, .busy), (407, .busy), (0, .busy),
         ])
     func unknown(_ status: Int, _ kind: VerdictClass) {
-        #expect(VerdictTable.kind(status: status, reason: "New") == kind)
-        for foreign in ["", "Bad Request", "gone.", "?"] where status != 200 {
+        #expect(VerdictTable.kind(status: status, reason: "NewReason") == kind)
+        for foreign in ["", "Bad Request", "gone.", "?", "New", "blocked", "badDeviceToken"] where status != 200 {
             #expect(VerdictTable.kind(status: status, reason: foreign) == .foreign)
         }
     }

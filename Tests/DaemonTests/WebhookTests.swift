@@ -113,6 +113,17 @@ struct WebhookTests {
         }
     }
 
+    @Test("an endpoint with a certificate for another name is reported with the name of the URL")
+    func wrongName() throws {
+        let bench = try Bench()
+        try bench.set("https://localhost:\(bench.endpoint.port)/hook")
+        try bench.say("m1")
+        try eventually("the certificate is not accepted") {
+            (try bench.show().delivery["last_failure"] as? String)?.contains(
+                "not for the host name localhost") == true
+        }
+    }
+
     @Test("messages and receipts arrive signed, with the fields of XMPP, in the order of their device")
     func arrive() throws {
         let bench = try Bench()

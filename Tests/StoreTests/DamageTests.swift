@@ -180,6 +180,21 @@ import Testing
         ])
     func unreadable(_ report: String, _ isDamage: Bool) { #expect(isFailedRead(report) == isDamage) }
 
+    @Test("damage that the engine reports as that of its manifest is named by table, if one is damaged")
+    func manifest() throws {
+        let directory = try filled()
+        let folder = directory.path + "/db"
+        let report = StoreError(
+            .corrupt, "open \(folder): Corruption: properties unsorted in file \(folder)/MANIFEST-000057")
+        let whole = Tables.named(report, in: folder)
+        #expect(
+            whole.table.isEmpty && whole.description == report.description, "canary: all tables are whole")
+        let table = try flip(directory)
+        let named = Tables.named(report, in: folder)
+        #expect(named.table == table && named.description.hasPrefix("damaged: \(folder)/\(table);"))
+        #expect(named.description.hasSuffix(report.description))
+    }
+
     @Test("the mark of a damaged store keeps every field, and a mark that cannot be read is damage")
     func mark() throws {
         let tables = [

@@ -10,9 +10,11 @@ import Webhooks
                 verdict: verdict, text: "unable to get it", host: "hook.example")
             #expect(text.contains("webhook_ca_file") && text.contains("unable to get it"))
         }
-        #expect(
-            WebhookCertificate.problem(verdict: 0, text: "ok", host: "hook.example")
-                == "its certificate is not for the host name hook.example")
+        for verdict in [0, 1] {
+            #expect(
+                WebhookCertificate.problem(verdict: verdict, text: "ok", host: "hook.example")
+                    == "its certificate is not for the host name hook.example")
+        }
         #expect(
             WebhookCertificate.problem(verdict: 10, text: "certificate has expired", host: "hook.example")
                 == "its certificate is not valid: certificate has expired")

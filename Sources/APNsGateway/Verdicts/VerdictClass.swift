@@ -85,21 +85,26 @@ public enum VerdictTable {
 
     private static let byReason = Dictionary(uniqueKeysWithValues: rows.map { ($0.reason, $0) })
 
-    /// Whether a text has the form of Apple's reasons, known ones and new ones: one word of letters.
+    /// Whether a text is one of Apple's reasons, or has their form as a new one would: letters, of which at least two are capitals,
+    /// the first one too, as in `BadPath`. Other programs that answer in JSON have words such as `blocked` or `forbidden`.
     public static func isReason(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) }
+        if byReason[text] != nil { return true }
+        let capitals = text.utf8.count { (0x41...0x5A).contains($0) }
+        return capitals > 1 && text.utf8.first.map { (0x41...0x5A).contains($0) } == true
+            && text.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) }
     }
 
     /// Returns the class of an answer. An unknown reason, or one under another status, is classed by the status.
     ///
-    /// Apple always gives a reason. Whatever answers without one is on the way to Apple, and nothing may end because of it.
+    /// Apple always gives a reason. Whatever answers without one is on the way to Apple, and nothing may end because of it; nor does a
+    /// credential because of a reason that is not known to be one of Apple's, which would refuse all messages.
     static func kind(status: Int, reason: String) -> VerdictClass {
         if status == 200 { return .accepted }
         if let row = byReason[reason], row.status == status { return row.kind }
         guard isReason(reason) else { return .foreign }
         switch status {
         case 400: return .badRequest
-        case 403: return .credential
+        case 403: return byReason[reason] == nil ? .foreign : .credential
         case 404, 405: return .internalFault
         // No known reason: a new one of Apple's may end the message, but not the registration.
         case 410: return .busy

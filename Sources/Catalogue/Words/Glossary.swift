@@ -6,7 +6,7 @@ public enum Glossary {
     /// A word with its kind and meaning.
     public struct Entry: Sendable {
         public var word: String
-        /// Close reason, refusal of a connection, refusal, milestone, word of a cluster, log event, alert, cause of `ccsctl health`,
+        /// Close reason, refusal of a connection or a login, failed handshake, refusal, milestone, word of a cluster, log event, alert, cause of `ccsctl health`,
         /// metric, exit code or config key.
         public var kind: String
         public var meaning: String
@@ -18,6 +18,8 @@ public enum Glossary {
         + ConnectionRefusal.allCases.map {
             Entry(word: $0.rawValue, kind: "refusal of a connection", meaning: $0.meaning)
         }
+        + logins.map { Entry(word: $0.word, kind: "refusal of a login", meaning: $0.meaning) }
+        + handshakes.map { Entry(word: $0.word, kind: "failed handshake", meaning: $0.meaning) }
         + (refusals + earlyRefusals).map { Entry(word: $0.word, kind: "refusal", meaning: $0.meaning) }
         + milestones.map { Entry(word: $0.word, kind: "milestone", meaning: $0.meaning) }
         + cluster
@@ -124,6 +126,37 @@ public enum Glossary {
         (
             "registry_full",
             "The registry has reached registry_bytes, and the request would have added to it: raise the limit, or remove devices that are not needed."
+        ),
+    ]
+
+    /// The reasons of refused logins, in app servers, devices and operators.
+    static let logins: [(word: String, meaning: String)] = [
+        (
+            "wrong_credentials",
+            "The sender or device is unknown or its key is wrong; for the operator API, the token is. The address is in the line; after a rotation it may be an app server with the old key."
+        ),
+        (
+            "expired_credentials",
+            "The server key has expired after a rotation: give the app server the new one."
+        ),
+        ("suspended", "An operator has suspended the sender (ccsctl senders resume)."),
+        ("too_many_connections", "The sender has its maximum number of connections."),
+        (
+            "too_many_failures",
+            "The secret is wrong, as in too many other logins of this identity or address in a minute: see failed_logins_per_minute and failed_logins_per_address. A valid secret is never refused for it."
+        ),
+    ]
+
+    /// What clients do wrong before TLS is established.
+    static let handshakes: [(word: String, meaning: String)] = [
+        ("plain_http", "A client speaks HTTP without TLS to a port with TLS: it needs https://."),
+        (
+            "not_tls",
+            "A client does not begin with TLS: this port has TLS from the first byte, without STARTTLS."
+        ),
+        (
+            "certificate_not_trusted",
+            "A client does not trust the certificate: it needs the CA, ca.pem in the data directory unless certificate_file is set."
         ),
     ]
 

@@ -99,6 +99,8 @@ extension GroupHub {
             case nil: turn.demand(false, "a group message ended before its members answered")
             }
         }
+        // Members that are all gone leave a group without any, which is answered as such from now on.
+        if gone.count == send.members.count { result.failed = [] }
         turn.answer(send.submission, .success(result))
         guard !gone.isEmpty || !replaced.isEmpty, !send.submission.content.isDryRun else { return }
         let group = send.submission.group

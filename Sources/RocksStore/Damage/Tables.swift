@@ -20,6 +20,27 @@ enum Tables {
         return String(decoding: bytes[start..<end], as: UTF8.self) + suffix
     }
 
+    /// Returns a failure to open a database with the damaged tables in its text, if it names none.
+    ///
+    /// A table whose properties cannot be read is reported by the engine as damage of the manifest, which lists it.
+    static func named(_ error: StoreError, in folder: String) -> StoreError {
+        guard error.kind == .corrupt, error.table.isEmpty,
+            let names = try? StoreFiles.names(in: folder, beginning: "")
+        else { return error }
+        let damaged = names.filter { $0.hasSuffix(suffix) }.filter { name in
+            do throws(StoreError) {
+                try verify("\(folder)/\(name)")
+                return false
+            } catch { return error.kind == .corrupt }
+        }
+        guard let first = damaged.first else { return error }
+        var named = error
+        named.table = first
+        named.description =
+            "damaged: \(damaged.map { "\(folder)/\($0)" }.joined(separator: ", ")); the engine reports: \(error.description)"
+        return named
+    }
+
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
     /// Reads all blocks of a table from the disk and compares their checksums. Throws `corrupt` for the first that differs.

@@ -52,6 +52,13 @@ enum BackupFiles {
         return unsafe lstat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 
+    /// Returns the user who owns a symbolic link. Returns `nil` for anything else.
+    static func linkOwner(_ path: String) -> uid_t? {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return nil }
+        return status.st_uid
+    }
+
     /// Returns the size of a file. Returns `nil` if it does not exist.
     static func size(_ path: String) -> Int? {
         var status = stat()

@@ -53,6 +53,7 @@ struct BackupTarget {
                 "invalid folder \"\(Printable.text(given))\": \(BackupLayout.partial) is the end of an interrupted backup's name",
                 hint: "give another name", .usage)
         }
+        try Self.demandOwnLinks(parts.dropLast())
         guard let parent = Self.real("/" + parts.dropLast().joined(separator: "/")) else {
             throw .system(
                 "use", "/" + parts.dropLast().joined(separator: "/"),
@@ -62,6 +63,17 @@ struct BackupTarget {
         path = parent == "/" ? "/\(name)" : "\(parent)/\(name)"
         try demandOutside(of: dataDirectory)
         try demandFree()
+    }
+
+    /// Throws if a link on the way belongs to a user who is neither root nor that of ccsd: it would decide where the backup is written.
+    private static func demandOwnLinks(_ folders: ArraySlice<Substring>) throws(BackupFailure) {
+        var path = ""
+        for folder in folders {
+            path += "/\(folder)"
+            if let user = BackupFiles.linkOwner(path), user != 0, user != geteuid() {
+                throw HeldFolder.foreign(path, user)
+            }
+        }
     }
 
     private func demandOutside(of dataDirectory: String) throws(BackupFailure) {
@@ -97,6 +109,7 @@ struct BackupTarget {
     /// Creates the folder under its temporary name. What an interrupted backup of this user has left there is removed.
     func begin() throws(BackupFailure) -> Draft {
         let parent = try HeldFolder(parent)
+        try parent.demandOwn(orOf: 0)
         try parent.remove(partialName)
         do throws(BackupFailure) {
             return Draft(parent: parent, folder: try parent.makeFolder(partialName))

@@ -50,14 +50,14 @@ final class HeldFolder {
         return made
     }
 
-    /// Throws if another user owns the folder.
-    private func demandOwn() throws(BackupFailure) {
+    /// Throws if a user owns the folder who is neither that of the process nor `other`.
+    func demandOwn(orOf other: UInt32? = nil) throws(BackupFailure) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw .system("read", path) }
-        guard status.st_uid == geteuid() else { throw Self.foreign(path, status.st_uid) }
+        guard [geteuid(), other].contains(status.st_uid) else { throw Self.foreign(path, status.st_uid) }
     }
 
-    private static func foreign(_ path: String, _ user: UInt32) -> BackupFailure {
+    static func foreign(_ path: String, _ user: UInt32) -> BackupFailure {
         BackupFailure(
             "\(path) belongs to user \(user), not to the user of ccsd (\(geteuid()))",
             hint: "remove it, or give a folder that no other user may write to", .noPermission)

@@ -86,7 +86,17 @@ struct Restore {
 
     /// Takes the lock of the store in the data directory. Throws if a ccsd uses it.
     private func demandUnused() throws(BackupFailure) -> ClosedStore? {
-        guard BackupFiles.kind(store) != nil else { return nil }
+        guard let kind = BackupFiles.kind(store) else { return nil }
+        // A link would lead the lock out of the data directory.
+        for (path, isRight, what) in [
+            (store, kind == S_IFDIR, "folder"),
+            ("\(store)/LOCK", [nil, S_IFREG].contains(BackupFiles.kind("\(store)/LOCK")), "file"),
+        ] where !isRight {
+            throw BackupFailure(
+                "\(path) is no \(what)",
+                hint: "look at what it is, and remove it or give another --data-directory",
+                .inputOutput)
+        }
         do throws(StoreError) { return try ClosedStore(path: store) } catch {
             guard error.kind == .locked else {
                 throw BackupFailure(

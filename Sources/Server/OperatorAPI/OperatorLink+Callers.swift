@@ -1,4 +1,5 @@
 import Basics
+import Delivery
 import Operator
 import Transport
 import Wire
@@ -30,7 +31,7 @@ extension OperatorLink {
         let logins = host.admission.failedLogins
         logins.record(connection.peer, kind, claim: 0, now: now.monotonic)
         guard !logins.isExceeded(connection.peer, kind, claim: 0, now: now.monotonic) else {
-            host.logRefusal(of: connection.peer, listener: kind.rawValue, reason: "failed_logins")
+            host.logRefusal(of: connection.peer, listener: kind.rawValue, reason: LoginRefusal.tooManyFailures.rawValue)
             var problem = APIProblem(
                 .tooManyRequests, "too many failed logins from this address in this minute",
                 hint: "check the token, and try again in a minute")
@@ -41,7 +42,7 @@ extension OperatorLink {
             .notice, "login_refused", by: "\(kind) \(connection.peer.host)",
             [
                 "listener": LogValue(kind), "peer": .text("\(connection.peer)"),
-                "reason": .text("wrong_credentials"),
+                "reason": LogValue(LoginRefusal.wrongCredentials),
             ])
         throw .unauthenticated("the token is unknown, was removed, or has expired", isExpected: false)
     }

@@ -151,7 +151,7 @@ extension PayloadField {
         case .dryRun: "true: the message is checked and answered, but not sent."
         case .restrictedPackageName: "Refuse the message if the token belongs to another app."
         case .data:
-            "An object of texts, up to \(Limits.Message.payloadBytes) bytes of keys and values with `notification`; keys may not be `from` or begin with `gcm.` or `google.`"
+            "An object of texts, up to \(Limits.Message.payloadBytes) bytes of keys and values with `notification`; keys may not be `from` or `message_type`, or begin with `google` or `gcm.`"
         case .notification: "An object with `title`, `body` and the other fields of a notification."
         case .rawData: "Bytes in Base64, in place of `data`."
         case .from, .messageType, .registrationIDs, .notificationKey: nil

@@ -142,7 +142,9 @@ struct FanOutChecker {
         guard let message = messages[number] else { return }
         world.reached(.groupAnswered)
         let counted = answer.success + answer.failed.count
-        if counted > message.members.count || isOnly && counted != message.members.count {
+        let mayBeEmpty = counted == 0 && message.members.allSatisfy { mayFail($0, truth) }
+        if mayBeEmpty { world.reached(.groupMemberGone) }
+        if counted > message.members.count || isOnly && counted != message.members.count && !mayBeEmpty {
             world.fail(
                 "groups", "m\(number): an answer counts \(counted) of \(message.members.count) members")
         }

@@ -70,6 +70,24 @@ import Testing
     }
 
     @Test(
+        "a backup is not written into a folder of another user, nor through a link of one",
+        .enabled(if: geteuid() == 0, "needs root"))
+    func foreignFolders() throws {
+        let bench = try BackupBench()
+        let theirs = "\(bench.root)/theirs"
+        try FileManager.default.createDirectory(atPath: theirs, withIntermediateDirectories: true)
+        #expect(symlink(bench.root, "\(bench.root)/link") == 0)
+        try bench.make("\(bench.root)/link/own")
+        for path in [theirs, "\(bench.root)/link"] { #expect(lchown(path, 65_534, 65_534) == 0) }
+        for path in ["\(theirs)/monday", "\(bench.root)/link/monday"] {
+            let error = #expect(throws: BackupFailure.self) { try bench.make(path) }
+            #expect(error?.text.contains("belongs to user 65534") == true, "\(error?.text ?? "none")")
+        }
+        #expect(
+            try bench.files(theirs) == [] && !FileManager.default.fileExists(atPath: "\(bench.root)/monday"))
+    }
+
+    @Test(
         "a restore refuses pipes and links in a backup by name, and does not wait for a writer",
         arguments: ["backup.json", "SHA256SUMS", "store/CURRENT", "ca.key", "store"], [true, false])
     func inBackup(_ name: String, _ isPipe: Bool) throws {
@@ -90,6 +108,25 @@ import Testing
             #expect(error?.exitCode == .badData)
         }
         #expect(!FileManager.default.fileExists(atPath: "\(bench.root)/new"))
+    }
+
+    @Test(
+        "a restore follows no link in the data directory, and touches nothing behind one",
+        arguments: ["store", "store/LOCK"])
+    func inDataDirectory(_ name: String) throws {
+        let bench = try BackupBench()
+        try bench.make()
+        let (data, victim) = ("\(bench.root)/new", "\(bench.root)/victim")
+        try FileManager.default.createDirectory(
+            atPath: name == "store" ? data : "\(data)/store", withIntermediateDirectories: true)
+        if name == "store" {
+            try FileManager.default.createDirectory(atPath: victim, withIntermediateDirectories: true)
+        }
+        #expect(symlink(victim, "\(data)/\(name)") == 0)
+        let error = #expect(throws: BackupFailure.self) { try bench.restore(data).run { _, _ in } }
+        #expect(error?.text.contains("\(data)/\(name) is no") == true, "\(error?.text ?? "none")")
+        #expect((try? bench.files(victim)) ?? [] == [])
+        #expect(FileManager.default.fileExists(atPath: victim) == (name == "store"))
     }
 
     @Test("a flipped bit anywhere in SHA256SUMS is refused by its name")

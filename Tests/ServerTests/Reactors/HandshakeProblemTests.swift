@@ -1,3 +1,6 @@
+import Basics
+import Catalogue
+import Delivery
 import Testing
 
 @testable import Server
@@ -17,5 +20,16 @@ import Testing
         ] as [(String, HandshakeProblem?)])
     func words(failure: String, problem: HandshakeProblem?) {
         #expect(HandshakeProblem(failure: failure) == problem)
+    }
+
+    @Test(
+        "ccsctl explain has each reason of a failed handshake, of a refused login, and of a refused connection"
+    )
+    func explained() {
+        let words =
+            HandshakeProblem.allCases.map(\.rawValue) + LoginRefusal.allCases.map(\.rawValue)
+            + ConnectionRefusal.allCases.map(\.rawValue)
+        for word in words { #expect(!Glossary.meanings(of: word).isEmpty, "\(word)") }
+        #expect(Glossary.meanings(of: "no_reason").isEmpty, "canary")
     }
 }
