@@ -5,55 +5,7 @@ import Testing
 /// Upstream messages and receipts to a real HTTPS endpoint, verified with the library of Standard Webhooks.
 @Suite("Webhooks", .serialized, .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
 struct WebhookTests {
-    /// A daemon, an endpoint that is set as the webhook of its first sender, and a device.
-    private struct Bench {
-        let endpoint: WebhookEndpoint
-        let daemon: RunningDaemon
-        let sender: (id: String, key: String)
-        let device: TestDevice
-
-        init(flags: [String] = [], environment: [String: String] = [:]) throws {
-            let endpoint = try WebhookEndpoint()
-            try self.init(
-                endpoint, RunningDaemon(flags: endpoint.flags + flags, reactors: 2, environment: environment))
-        }
-
-        init(
-            _ endpoint: WebhookEndpoint, _ daemon: RunningDaemon, sender: (id: String, key: String)? = nil
-        ) throws {
-            self.endpoint = endpoint
-            self.daemon = daemon
-            self.sender = try sender ?? daemon.firstSender
-            device = try TestDevice(daemon, sender: self.sender.id)
-            try set()
-        }
-
-        func set(_ url: String? = nil) throws {
-            _ = try webhook("set", sender.id, url ?? endpoint.url, "--secret-file", endpoint.secretFile)
-        }
-
-        /// Has the device send a message, and waits until the daemon has stored it.
-        func say(_ id: String, _ value: String = "1") throws {
-            device.send(id: id, pairs: [("k", value)])
-            try device.expectStored(id)
-        }
-
-        @discardableResult
-        func webhook(_ words: String...) throws -> [String: Any] {
-            let result = try Tool.run(
-                "ccsctl",
-                ["--socket", daemon.controlSocket, "--json", "senders", "webhook"] + words
-                    + (["rotate", "clear"].contains(words.first) ? ["--yes"] : []))
-            guard result.code == 0, let object = result.object else { throw HarnessFailure("\(result)") }
-            return object
-        }
-
-        /// The state of the webhook, and what the daemon has seen of the endpoint.
-        func show() throws -> (state: String, delivery: [String: Any]) {
-            let shown = try webhook("show", sender.id)
-            return (shown["state"] as? String ?? "", shown["delivery"] as? [String: Any] ?? [:])
-        }
-    }
+    private typealias Bench = WebhookBench
 
     @Test("a reload that forbids private addresses ends kept connections, and nothing is sent on them")
     func forbidden() throws {
