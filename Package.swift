@@ -85,7 +85,7 @@ let package = Package(
         module("Wire", ["Basics", "XMLStream", "HTTP2Engine", "Compression"]),
         module("Delivery", ["Basics"]),
         module("ClusterLog", ["Basics"]),
-        module("Cluster", ["Basics", "ClusterLog"]),
+        module("Cluster", ["Basics", "ClusterLog", "Delivery", "NodeProtocol"]),
         module("Sessions", ["Basics", "Wire", "Compression", "Delivery"]),
         module("Store", ["Basics", "Delivery"]),
         module("NodeProtocol", ["Basics", "Delivery", "Store"]),
@@ -179,7 +179,11 @@ let package = Package(
             "Webhooks",
             ["Webhooks", "Delivery", "Store", "Transport", "Wire", "Basics", "BasicsSupport"]),
         tests(
-            "Cluster", ["Cluster", "ClusterLog", "ClusterLogSupport", "Basics", "BasicsSupport"]),
+            "Cluster",
+            [
+                "Cluster", "ClusterLog", "ClusterLogSupport", "Delivery", "NodeProtocol", "Basics",
+                "BasicsSupport",
+            ]),
         tests("NodeProtocol", ["NodeProtocol", "Store", "Delivery", "Basics"]),
         tests(
             "Sessions",

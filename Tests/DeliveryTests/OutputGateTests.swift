@@ -104,4 +104,26 @@ struct OutputGateTests {
                 "\(Event.appServerClosed(connection, sender))",
             ])
     }
+
+    /// It has the logins that it got before it left; the answer to one of them would leave a session that no partition has.
+    @Test("a partition that leaves decides until the end of its lease, but lets no session in")
+    func leaving() {
+        var gate = OutputGate()
+        var effects = Effects()
+        effects.commands = [
+            answer(1), (connection, .device(.loginAccepted)), (connection, .appServer(.loginKeys([]))),
+        ]
+        let until = gate.pass(&effects, .leaving(until: at(1_000)), now: at(999))
+        #expect(until == at(1_000))
+        #expect(
+            words(effects) == [
+                "\(answer(1).1)", "\(SessionCommand.connection(.close(.ownerChanged)))",
+                "\(SessionCommand.connection(.close(.ownerChanged)))",
+            ])
+        effects = Effects()
+        effects.commands = [answer(2)]
+        let never = gate.pass(&effects, .leaving(until: at(1_000)), now: at(1_000))
+        #expect(never == .distantFuture)
+        #expect(words(effects) == ["\(SessionCommand.submission(requestID: 2, .refused(.unavailable)))"])
+    }
 }

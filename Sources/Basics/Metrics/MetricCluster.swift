@@ -30,7 +30,7 @@ extension Metric {
     }
 
     /// The values of the label `reason`: why a request was answered without its owner.
-    public enum UnreachedReason: String, LabelWord {
+    public enum UnreachedReason: String, LabelWord, Sendable {
         /// The partition had no owner in time.
         case noOwner = "no_owner"
         /// Too many events waited for an owner.

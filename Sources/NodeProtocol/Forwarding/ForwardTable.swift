@@ -12,6 +12,7 @@ public struct ForwardTable: Sendable {
     private struct Entry {
         var key: Key
         var target: UInt16
+        var partition: Int
         /// The node that the target passes the event on to, if it is another one.
         var onward: UInt16?
         var answer: UnreachedAnswer
@@ -40,6 +41,8 @@ public struct ForwardTable: Sendable {
     private var entries: [Entry] = []
     private var vacant: [Int32] = []
     private var places: [Key: Int32] = [:]
+    /// How many entries each partition has.
+    private var waiting: [Int: Int] = [:]
     private var first: Int32?
     private var last: Int32?
     /// How many answers are due.
@@ -58,22 +61,27 @@ public struct ForwardTable: Sendable {
     /// When `overdue` has something to return. `nil` while nothing is open.
     public var deadline: Instant? { first.map { entries[Int($0)].deadline } }
 
+    /// Whether something waits for an event of a partition.
+    public func isWaiting(for partition: Int) -> Bool { waiting[partition] != nil }
+
     /// Tracks what waits on this node for an event that is sent to another node. An event without answer is not tracked.
     ///
-    /// `onward` is the node that the target passes the event on to: when that is lost, the target cannot answer. Returns `false` if
+    /// `onward` is the node that the target passes the event on to: when that is lost, the target cannot answer; `partition` is that of
+    /// the event. Returns `false` if
     /// the table is full: the event must not be sent, and `Event.answerWhenUnreached` is performed.
     public mutating func open(
-        _ event: borrowing Event, to target: UInt16, onward: UInt16? = nil, now: Instant
+        _ event: borrowing Event, to target: UInt16, onward: UInt16? = nil, of partition: Int = 0,
+        now: Instant
     ) -> Bool {
         let requests = event.openRequests.filter { $0.key.session.map { $0.node == node } ?? true }
         guard count + requests.count <= limit else { return false }
         let deadline = now.advanced(milliseconds: milliseconds)
-        for request in requests { open(request, to: target, onward: onward, deadline) }
+        for request in requests { open(request, to: target, onward: onward, partition, deadline) }
         return true
     }
 
     private mutating func open(
-        _ request: OpenRequest, to target: UInt16, onward: UInt16?, _ deadline: Instant
+        _ request: OpenRequest, to target: UInt16, onward: UInt16?, _ partition: Int, _ deadline: Instant
     ) {
         let key = Key(request.key, target)
         if let place = places[key] {
@@ -86,8 +94,9 @@ public struct ForwardTable: Sendable {
             remove(place)
         }
         let entry = Entry(
-            key: key, target: target, onward: onward, answer: request.answer, deadline: deadline,
-            previous: last)
+            key: key, target: target, partition: partition, onward: onward, answer: request.answer,
+            deadline: deadline, previous: last)
+        waiting[partition, default: 0] += 1
         let place: Int32
         if let free = vacant.popLast() {
             place = free
@@ -160,6 +169,18 @@ public struct ForwardTable: Sendable {
         return answers
     }
 
+    /// Ends what waits for events of a partition: their owner has changed, and answers too late. Returns the answers to perform.
+    public mutating func abandoned(_ partition: Int) -> [UnreachedAnswer] {
+        guard isWaiting(for: partition) else { return [] }
+        var answers: [UnreachedAnswer] = []
+        var place = first
+        while let current = place {
+            place = entries[Int(current)].next
+            if entries[Int(current)].partition == partition { answers += remove(current) }
+        }
+        return answers
+    }
+
     /// Removes an entry. Returns what releases all that waits for it.
     @discardableResult
     private mutating func remove(_ place: Int32) -> [UnreachedAnswer] {
@@ -175,6 +196,8 @@ public struct ForwardTable: Sendable {
             last = entry.previous
         }
         places[entry.key] = nil
+        let rest = (waiting[entry.partition] ?? 1) - 1
+        waiting[entry.partition] = rest > 0 ? rest : nil
         // The answer may refer to other memory.
         entries[Int(place)].answer = .none
         vacant.append(place)

@@ -124,8 +124,8 @@ extension ClusterHost {
     func alarms(_ now: Now) -> [ShowCluster.Answer.Alarm] {
         var found = membership.raisedAlarms.map(\.report)
         // One that has just started or lost its owner waits a moment; a node without any owner can do nothing.
-        if membership.unownedAlarm == nil, owners.allSatisfy({ $0 == nil }) {
-            found.append(ClusterAlarm.unowned(Array(owners.indices)).report)
+        if membership.unownedAlarm == nil, replicas.allSatisfy({ router.owner(of: $0.partition) == nil }) {
+            found.append(ClusterAlarm.unowned(Array(replicas.indices)).report)
         }
         if let seconds = disconnectedSeconds(now), seconds * 1_000 >= Limits.ClusterHost.readyMilliseconds {
             found.append(

@@ -20,18 +20,18 @@ extension ClusterHost {
         members += unseenNodes.map { _ in .unseen }
         tally.set(.clusterMembers, to: Self.counts(members))
         tally.set(.clusterPartitions, to: Self.counts(replicas.map { $0.replica.report.role.word }))
-        tally.set(.clusterUnowned, to: owners.count { $0 == nil })
+        tally.set(.clusterUnowned, to: replicas.count { router.owner(of: $0.partition) == nil })
         tally.set(.clusterBehind, to: replicas.reduce(0) { $0 &+ recordsBehind($1) })
         tally.set(.clusterVoids, to: replicas.reduce(0) { $0 &+ $1.replica.voidRecords })
         tally.set(.clusterLogDisconnected, to: disconnectedSince == nil ? 0 : 1)
         tally.set(.clusterLinks, to: links?.status.count ?? 0)
-        tally.set(.clusterHeld, to: held.count)
+        tally.set(.clusterHeld, to: router.heldCount)
     }
 
     /// Why clients should use another node.
     private func trouble(_ now: Now) -> String? {
         if membership.roster.isRemoved(node) { return "this node was removed from the cluster" }
-        let served = replicas.filter(\.isServed)
+        let served = replicas.filter { router.standing(of: $0.partition) != .away }
         if !served.isEmpty, served.allSatisfy({ isStalled($0, now) }) {
             return "the log of the cluster confirms nothing"
         }
@@ -54,7 +54,7 @@ extension ClusterHost {
 
     private func noteLinks(_ now: Now) {
         let unlinked = membership.members.filter {
-            membership.member($0)?.status == .alive && !isLinked($0)
+            membership.member($0)?.status == .alive && !router.isLinked($0)
         }
         unlinkedSince = Dictionary(
             unlinked.map { ($0, unlinkedSince[$0] ?? now.monotonic) }, uniquingKeysWith: { first, _ in first }

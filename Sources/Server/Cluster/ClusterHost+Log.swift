@@ -39,31 +39,13 @@ extension ClusterHost {
         perform(hosted, now)
     }
 
-    /// Submits a batch of the control plane, all of whose changes belong to one partition.
+    /// Has a batch of the control plane written, all of whose changes belong to one partition.
     func submit(_ write: ControlWrite, _ now: Now) {
-        guard let partition = controlPartition(of: write.batch) else {
-            return store.submit(write.batch, completed: write.completed)
-        }
-        submit(
-            ControlWrites.Held(
-                write: write, partition: partition, mayLeave: true,
-                until: now.monotonic.advanced(milliseconds: Limits.ClusterHost.heldMilliseconds)), now)
-    }
-
-    /// Writes a batch of the control plane here or at the owner. If there is none, the batch waits a while.
-    func submit(_ held: ControlWrites.Held, _ now: Now) {
-        let partition = held.partition
-        if replicas[partition].replica.isOwning {
-            submit(held.write.batch, of: partition, .caller(held.write.completed), now)
-        } else if held.mayLeave, let owner = owners[partition], owner != node, isLinked(owner) {
-            write(held.write, of: partition, to: owner, now)
-        } else if !controlWrites.hold(held) {
-            held.write.completed(.failed(0))
-        }
+        route(.change(ControlChange(write.batch, of: partition(of: write.batch)), add(write.completed)), now)
     }
 
     /// The partition of the sender that a batch of the control plane changes. `nil` for one that changes nothing.
-    func controlPartition(of batch: WriteBatch) -> Int? {
+    func partition(of batch: WriteBatch) -> Int? {
         let sender = batch.mutations.lazy.compactMap(\.sender).first
         return sender.map { PartitionKey.sender($0).partition(of: map.partitions) }
     }
@@ -73,7 +55,7 @@ extension ClusterHost {
         switch submission.listener {
         case .partition:
             incoming[map.reactor(of: partition)].reports.append(.failed(number, of: partition))
-        case .caller(let completed): completed(.failed(number))
+        case .change(let origin): route(.completed(origin, at: nil), reactor.now)
         }
     }
 
@@ -85,7 +67,9 @@ extension ClusterHost {
             fail(HostedReplica.Submission(batch: batch.batch, listener: .partition), of: batch.partition)
         }
         for write in rest.writes { write.completed(.failed(write.batch.batchNumber)) }
-        controlWrites.endAll()
+        route(.stop, now)
+        for completed in changes.values { completed(.failed(0)) }
+        changes = [:]
     }
 
     // MARK: What the logs report
@@ -227,9 +211,9 @@ extension ClusterHost {
             let submissions = hosted.take(range)
             var batches = hosted.completed(submissions.map(\.batch), of: frame, isOwn: true)
             for (index, submission) in submissions.enumerated() {
-                if case .caller(let completed) = submission.listener {
+                if case .change(let origin) = submission.listener {
                     batches[index].of.isOwn = false
-                    batches[index].of.completed = completed
+                    batches[index].of.completed = completed(origin, at: frame.position)
                 }
             }
             hosted.unapplied += 1
@@ -249,6 +233,20 @@ extension ClusterHost {
         }
     }
 
+    /// Reports the outcome of a change that is in the log up to a position.
+    private func completed(
+        _ origin: ChangeOrigin, at position: LogPosition
+    ) -> @Sendable (CommitOutcome) -> Void {
+        let (mailbox, sendersChanged) = (mailbox, sendersChanged)
+        return { outcome in
+            // No request of this node waits for the change of another one.
+            if case .node = origin, !outcome.hasFailed { sendersChanged() }
+            mailbox.post { host in
+                host.route(.completed(origin, at: outcome.hasFailed ? nil : position), host.reactor.now)
+            }
+        }
+    }
+
     /// Reads the batches of a content of another owner. Returns `nil` if one cannot be read.
     private static func batches(in content: [UInt8]) -> [WriteBatch]? {
         guard let ranges = AppliedFrame.batches(in: content) else { return nil }
@@ -264,7 +262,7 @@ extension ClusterHost {
         let hosted = replicas[report.partition]
         hosted.unapplied -= 1
         handle(.applied(LogPosition(report.position)), of: hosted, now)
-        controlWrites.applied(LogPosition(report.position), of: report.partition)
+        route(.applied(LogPosition(report.position), partition: report.partition), now)
         if hosted.isPaused, hosted.unapplied <= Limits.ClusterHost.unappliedFrames / 2 {
             hosted.isPaused = false
             logs.resumeFollowing(report.partition)

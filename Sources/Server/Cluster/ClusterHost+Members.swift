@@ -52,7 +52,9 @@ extension ClusterHost {
         switch effect {
         case .send(let heartbeat):
             logs.publish(settings.heartbeatSeal.seal(heartbeat), to: settings.heartbeatSubject)
-        case .owner(let partition, let node): ownerChanged(of: partition, to: node, now)
+        case .owner(let partition, let owner):
+            if let owner, owner != node { endHandover(of: partition, owner: owner) }
+            route(.owner(partition: partition, owner), now)
         case .claim(let partition, let released) where replicas[partition].isClaimable:
             handle(
                 .claim(Claim(SecureRandom.number()), released: released), of: replicas[partition], now)
@@ -128,11 +130,10 @@ extension ClusterHost {
     /// This node owns a partition, and its store has all of it: the reactors serve it.
     func took(_ hosted: HostedReplica, _ term: Term) {
         report(taken: hosted.partition)
-        hosted.isServed = true
         tally.took()
         figuresDue = .distantPast
         serve(hosted)
-        flush(hosted.partition, reactor.now)
+        route(.took(partition: hosted.partition), reactor.now)
     }
 
     private func serve(_ hosted: HostedReplica) {
@@ -143,12 +144,6 @@ extension ClusterHost {
         reactors[map.reactor(of: partition)].post { host in
             host.take(partition, lease) { factory.make(partition) }
         }
-    }
-
-    /// The reactor of a partition has passed on nothing more since it has taken it: what it had passed on goes back to it first.
-    func fence(_ partition: Int) {
-        postIncoming()
-        reactors[map.reactor(of: partition)].post { $0.fencePassed(partition) }
     }
 
     /// Reports to the reactor of a partition until when it may let decisions out.
@@ -183,24 +178,23 @@ extension ClusterHost {
 
     /// This node does not own a partition any more.
     func lost(_ hosted: HostedReplica) {
-        guard hosted.isServed else { return }
-        hosted.isServed = false
+        guard router.standing(of: hosted.partition) != .away else { return }
         _ = hosted.lease?.set(.distantPast)
         hosted.lease = nil
         tally.lost()
         figuresDue = .distantPast
-        hosted.releasesTo = nil
         report(lost: hosted.partition)
         // Reports of failed batches come first: the partition is not to wait for them.
         postIncoming()
         let partition = hosted.partition
         for mailbox in reactors { mailbox.post { host in host.leave(partition) } }
-        closeRemoteSessions(of: partition, reactor.now)
+        route(.lost(partition: partition), reactor.now)
     }
 
     /// Has the reactors leave a partition, and then the replica release it: no batch of theirs comes afterwards.
     private func release(_ hosted: HostedReplica, to node: NodeNumber) {
-        hosted.releasesTo = node
+        // Events that the partition still gets come first.
+        postIncoming()
         let (partition, own) = (hosted.partition, map.reactor(of: hosted.partition))
         for (index, reactor) in reactors.enumerated() {
             reactor.post { host in
@@ -210,22 +204,20 @@ extension ClusterHost {
                 host.toCluster.jobs.append { host in host.left(partition) }
             }
         }
-        closeRemoteSessions(of: partition, reactor.now)
+        route(.leaves(partition: partition, to: node), reactor.now)
     }
 
     private func left(_ partition: Int) {
-        let hosted = replicas[partition]
-        guard hosted.isServed, let node = hosted.releasesTo else { return }
-        handle(.release(to: node), of: hosted, reactor.now)
+        guard case .leaving(let node) = router.standing(of: partition) else { return }
+        handle(.release(to: node), of: replicas[partition], reactor.now)
     }
 
     /// The successor did not take the partition.
     private func resume(_ hosted: HostedReplica, _ now: Now) {
-        guard hosted.isServed else { return }
-        hosted.releasesTo = nil
+        guard router.standing(of: hosted.partition) != .away else { return }
         endHandover(of: hosted.partition, owner: nil)
         handle(.resume, of: hosted, now)
         serve(hosted)
-        flush(hosted.partition, now)
+        route(.resumed(partition: hosted.partition), now)
     }
 }

@@ -83,7 +83,7 @@ extension ClusterHost {
     private func status(of hosted: HostedReplica) -> ShowCluster.Answer.Partition {
         let report = hosted.replica.report
         return .init(
-            partition: hosted.partition, owner: owners[hosted.partition],
+            partition: hosted.partition, owner: router.owner(of: hosted.partition),
             epoch: Int(clamping: report.epoch.number), role: report.role.word,
             applied: Int(clamping: report.applied.number), durable: Int(clamping: report.durable.number),
             behind: recordsBehind(hosted), unconfirmed: hosted.replica.unconfirmed,

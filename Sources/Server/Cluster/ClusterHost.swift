@@ -34,15 +34,17 @@ final class ClusterHost: ReactorDelegate {
     var membership: Membership
     private(set) var replicas: [HostedReplica]
     var effects: [ReplicaEffect] = []
-    /// The node that owns each partition.
-    var owners: [NodeNumber?]
-    var held = HeldEvents()
-    var sessions: RemoteSessions
-    var table: ForwardTable
-    var controlWrites = ControlWrites()
+    /// Decides who gets each event, command and change.
+    var router: NodeRouter
+    var routed: [NodeRouterEffect] = []
+    /// The changes by operators of this node without an outcome, by number.
+    var changes: [ChangeOrigin.Number: @Sendable (CommitOutcome) -> Void] = [:]
+    private var lastChange: ChangeOrigin.Number = 0
     /// What goes to each node in this turn.
     var outgoing: [NodeNumber: OutgoingParcel] = [:]
     var incoming: [Parcel]
+    /// The events for partitions of this node in this turn, by reactor.
+    var owned: [[Event]]
     var writer: BatchWriter
     private(set) lazy var logs = makeLogs()
     private(set) var links: NodeLinkHost?
@@ -97,10 +99,10 @@ final class ClusterHost: ReactorDelegate {
                 partition: partition,
                 log: settings.logKey(of: partition), progress, now: reactor.now.monotonic)
         }
-        owners = Array(repeating: nil, count: progress.count)
+        router = NodeRouter(
+            node: settings.membership.node, partitions: progress.count, seed: SecureRandom.number())
         incoming = surroundings.reactors.map { _ in Parcel() }
-        table = ForwardTable(node: settings.membership.node.number)
-        sessions = RemoteSessions(at: settings.membership.node.number)
+        owned = surroundings.reactors.map { _ in [] }
         writer = BatchWriter(partitions: progress.count, limit: Limits.NodeProtocol.entriesBytes)
         disconnectedSince = reactor.now.monotonic
         health = LogHealth(servers: settings.nats.servers.count)
@@ -122,6 +124,13 @@ final class ClusterHost: ReactorDelegate {
         var dataDirectory: String
         var restart: @Sendable () -> Void
         var sendersChanged: @Sendable () -> Void
+    }
+
+    /// The number of a change by an operator of this node, whose outcome is reported.
+    func add(_ completed: @escaping @Sendable (CommitOutcome) -> Void) -> ChangeOrigin.Number {
+        lastChange += 1
+        changes[lastChange] = completed
+        return lastChange
     }
 
     /// The node of this process.
@@ -152,7 +161,10 @@ final class ClusterHost: ReactorDelegate {
         }
         writeFrames(of: membership.writtenFrameVersion)
         subscribeToHeartbeats()
-        for hosted in replicas { examine(hosted.partition) }
+        for hosted in replicas {
+            route(.applied(hosted.replica.stored, partition: hosted.partition), reactor.now)
+            examine(hosted.partition)
+        }
         logServers = settings.monitors.map { WatchedLogServer(monitor: LogMonitor($0, reactor: reactor)) }
         if !logServers.isEmpty { askLogServers() }
         tick(reactor.now)
@@ -179,13 +191,14 @@ final class ClusterHost: ReactorDelegate {
     // MARK: Turn
 
     func reactorWoke(_ reactor: Reactor, now: Now) {
-        var parcel = mailbox.takeAll()
-        parcel.commands.close(from: parcel.validUntil)
+        let parcel = mailbox.takeAll()
         for report in parcel.applied { applied(report, now) }
         for batch in parcel.batches { submit(batch.batch, of: batch.partition, .partition, now) }
         for write in parcel.writes { submit(write, now) }
-        for event in parcel.events { forward(event, now) }
-        for (connection, command) in parcel.commands { forward(command, to: connection, now) }
+        for event in parcel.events { route(.event(event), now) }
+        if !parcel.commands.isEmpty {
+            route(.commands(parcel.commands, validUntil: parcel.validUntil), Now.read())
+        }
         for job in parcel.jobs { job(self) }
     }
 
@@ -196,7 +209,14 @@ final class ClusterHost: ReactorDelegate {
     }
 
     /// Posts what this turn has for the reactors.
+    ///
+    /// Events are among the jobs, in order: those before a partition comes or leaves find it as it is then. Parcels are merged.
     func postIncoming() {
+        for at in incoming.indices where !owned[at].isEmpty {
+            let events = owned[at]
+            owned[at] = []
+            incoming[at].jobs.append { host in for event in events { host.acceptOwned(event) } }
+        }
         for at in incoming.indices where !incoming[at].isEmpty {
             reactors[at].post(incoming[at])
             incoming[at] = Parcel()
@@ -220,7 +240,7 @@ final class ClusterHost: ReactorDelegate {
         publishKnowledge()
         proveLog(now)
         reportOwnership(now)
-        releaseOverdue(now)
+        route(.tick, now)
         requestSync(now)
         storeRoster()
         copyIfBehind(now)

@@ -10,7 +10,8 @@ final class HostedReplica {
     enum Listener {
         /// The partition of the replica.
         case partition
-        case caller(@Sendable (CommitOutcome) -> Void)
+        /// Who has asked for a change of the control plane.
+        case change(ChangeOrigin)
     }
 
     /// A batch that was submitted.
@@ -21,12 +22,8 @@ final class HostedReplica {
 
     let partition: Int
     var replica: Replica
-    /// Whether the reactors serve the partition.
-    var isServed = false
     /// The lease by which the reactors serve it.
     var lease: PartitionLease?
-    /// The node that the partition is to be released to, once the reactors have left it.
-    var releasesTo: NodeNumber?
     /// What is wrong with the stream and does not go by itself: until it is mended, this node does not claim the partition.
     var problems: [StreamProblem] { streamProblems.filter { !$0.isPassing } }
     /// Whether this node may claim the partition.

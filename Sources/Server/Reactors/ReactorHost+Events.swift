@@ -1,4 +1,5 @@
 import Basics
+import Cluster
 import Delivery
 import Transport
 
@@ -37,39 +38,26 @@ extension ReactorHost {
         let owner = map.reactor(of: partition)
         if owner != index {
             outgoing[owner].events.append(consume event)
-        } else if cluster != nil, isPassedOn(partition) {
-            toCluster.events.append(consume event)
+        } else if cluster == nil {
+            partitions.queue(consume event, of: partition)
         } else {
-            serve(consume event, of: partition)
+            pass(consume event, of: partition, isPassedBack: false)
         }
     }
 
-    private func isPassedOn(_ partition: Int) -> Bool {
-        fences[partition] != nil || !isHere(partition)
-    }
-
-    /// Whether a partition of this reactor is served, or will be as soon as its place is free.
-    private func isHere(_ partition: Int) -> Bool {
-        partitions.isServing(partition) || awaited[partition] != nil
-    }
-
-    /// Passes an event to a partition that is here.
-    private func serve(_ event: consuming Event, of partition: Int) {
-        if !awaited.isEmpty, awaited[partition] != nil {
-            awaited[partition]?.events.append(consume event)
-        } else {
-            partitions.queue(consume event, of: partition)
+    /// Has an event go the way of the door of its partition.
+    private func pass(_ event: consuming Event, of partition: Int, isPassedBack: Bool) {
+        switch doors[partition].way(isPassedBack: isPassedBack) {
+        case .serve: partitions.queue(consume event, of: partition)
+        case .keep: doors[partition].keep(consume event)
+        case .passOn: toCluster.events.append(consume event)
         }
     }
 
     /// Takes an event that the thread of the cluster has for a partition that this node owns.
     func acceptOwned(_ event: consuming Event) {
         guard let partition = event.key?.partition(of: map.partitions) else { return }
-        if isHere(partition) {
-            serve(consume event, of: partition)
-        } else {
-            toCluster.events.append(consume event)
-        }
+        pass(consume event, of: partition, isPassedBack: true)
     }
 
     /// What this turn has let out leaves only while the leases hold: the process may have stood still since.

@@ -1,4 +1,5 @@
 import Basics
+import Cluster
 import Delivery
 import Sessions
 import Transport
@@ -33,15 +34,14 @@ final class ReactorHost: ReactorDelegate {
     let cluster: ClusterPort?
     /// What goes to the thread of the cluster in this turn.
     var toCluster = ClusterParcel()
-    /// The partitions of this reactor that were taken, and of which earlier events are still with the thread of the cluster; how many times
-    /// over.
-    var fences: [Int: Int] = [:]
+    /// Which way the events of each partition go; of those of this reactor, in a cluster.
+    var doors: [PartitionDoor]
     /// Until when the leases hold by which this turn lets decisions out.
     var letOutUntil = Instant.distantFuture
     /// The partitions of this reactor that come back before the store has answered all that they had asked it before they left.
     var awaited: [Int: AwaitedPartition] = [:]
     /// Requests of HTTP by senders of which this node may not have the last changes.
-    var unvouched: [UnvouchedEvent] = []
+    var vouching = Vouching()
     /// What this node has of a sender.
     var senderRecord: (SenderID) -> SenderRecord? = { _ in nil }
     let clock: ClockStatus
@@ -72,6 +72,7 @@ final class ReactorHost: ReactorDelegate {
         self.index = index
         self.reactor = reactor
         self.map = map
+        doors = Array(repeating: PartitionDoor(), count: map.partitions)
         self.partitions = partitions
         self.mailboxes = mailboxes
         self.store = store
@@ -114,10 +115,9 @@ final class ReactorHost: ReactorDelegate {
             partitions.handle(report: report.event, of: report.partition, now: now)
         }
         for event in parcel.events { accept(event, now: now) }
-        parcel.commands.close(from: parcel.validUntil)
+        parcel.commands.close(from: parcel.validUntil, now: Now.read().monotonic)
         perform(&parcel.commands, now)
         for job in parcel.jobs { job(self) }
-        for event in parcel.owned { acceptOwned(event) }
         releaseBackpressure()
     }
 
@@ -135,8 +135,7 @@ final class ReactorHost: ReactorDelegate {
         tally.beforeLogin(connections: reactor.beforeLoginCount)
         partitions.endTurn()
         if cluster != nil {
-            partitions.removeLeft()
-            takeAwaited()
+            removeLeft()
             vouch(now)
         }
         refusals.flush(to: log)
@@ -217,7 +216,6 @@ final class ReactorHost: ReactorDelegate {
                 hasOutput = true
                 // Moved out, since applying them may add more of both.
                 var (commands, forwards) = hosted.takeOutput()
-                if hosted.isLeaving { Self.refuseLogins(in: &commands) }
                 if let faults { applyFaults(faults, to: &commands) }
                 perform(&commands, now)
                 hosted.note(forwards)

@@ -7,8 +7,6 @@ import Transport
 struct Parcel: Sendable {
     /// Events for partitions of the reactor, by key; those without a key are for all partitions.
     var events: [Event] = []
-    /// Events that the thread of the cluster has for partitions of the reactor that this node owns.
-    var owned: [Event] = []
     /// Until when the commands may be performed: the end of the leases by which they were decided.
     var validUntil = Instant.distantFuture
     /// Reports of the store to partitions of the reactor.
@@ -19,11 +17,11 @@ struct Parcel: Sendable {
     var jobs: [@Sendable (ReactorHost) -> Void] = []
 
     var isEmpty: Bool {
-        events.isEmpty && owned.isEmpty && reports.isEmpty && commands.isEmpty && jobs.isEmpty
+        events.isEmpty && reports.isEmpty && commands.isEmpty && jobs.isEmpty
     }
 
     /// The number of items.
-    var count: Int { events.count + owned.count + reports.count + commands.count + jobs.count }
+    var count: Int { events.count + reports.count + commands.count + jobs.count }
 
     /// Appends the items of another parcel, without copying if this one is empty.
     mutating func append(_ other: consuming Parcel) {
@@ -32,7 +30,6 @@ struct Parcel: Sendable {
             return
         }
         events.append(contentsOf: other.events)
-        owned.append(contentsOf: other.owned)
         validUntil = min(validUntil, other.validUntil)
         reports.append(contentsOf: other.reports)
         commands.append(contentsOf: other.commands)
@@ -98,17 +95,5 @@ final class ReactorMailbox: Sendable {
         }
         depth.subtract(parcel.count, ordering: .relaxed)
         return parcel
-    }
-}
-
-extension [(ConnectionID, SessionCommand)] {
-    /// From the end of the leases by which the commands were decided, puts the end of each session in the place of its commands: their
-    /// partition may belong to another node, where it logs in again.
-    mutating func close(from end: Instant) {
-        guard end != .distantFuture, end <= Now.read().monotonic else { return }
-        var closed: Set<ConnectionID> = []
-        self = compactMap { connection, _ in
-            closed.insert(connection).inserted ? (connection, .connection(.close(.ownerChanged))) : nil
-        }
     }
 }

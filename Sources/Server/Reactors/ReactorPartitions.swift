@@ -18,17 +18,27 @@ final class ReactorPartitions {
         }
         /// Whether the partition had an event in this turn.
         fileprivate var isActive = false
-        /// Whether another node is to own the partition: it gets only the reports for what it has asked the store.
-        fileprivate(set) var isLeaving = false
+        /// What the partition is to this node. Once it leaves, it gets only the reports for what it has asked the store.
+        fileprivate(set) var presence = Presence.serving
         /// Batches and queries without a report.
         fileprivate var openRequests = 0
         /// What it waits for from other partitions; `nil` without a cluster, where it is never taken again.
         fileprivate var answers: OpenAnswers?
         /// The lease of this node; `nil` without a cluster.
         fileprivate let lease: PartitionLease?
-        /// Whether the lease was surrendered: another node may decide.
-        fileprivate var hasSurrendered = false
         private var gate = OutputGate()
+
+        /// What a partition is to its node.
+        enum Presence {
+            case serving
+            /// Another node is to own it.
+            case leaving
+            /// The lease was surrendered: another node may decide.
+            case surrendered
+        }
+
+        /// Whether another node is to own the partition.
+        var isLeaving: Bool { presence != .serving }
 
         fileprivate init(
             _ number: Int, _ core: consuming Partition, _ answers: OpenAnswers? = nil,
@@ -43,18 +53,22 @@ final class ReactorPartitions {
         /// Holds back what may not go out now, and adds what has waited for that. Returns until when the rest may go out.
         func passGate() -> Instant {
             guard let lease else { return .distantFuture }
-            let until = lease.until
-            // Read for each partition, as late as possible: the process may have stood still since the turn began.
-            let now = Now.read().monotonic
-            let isLost = hasSurrendered || isLeaving && until <= now
-            gate.pass(&effects, isLost ? .lost : .owned(until: until), now: now)
-            guard gate.isHolding else { return isLost || !hasOutput ? .distantFuture : until }
+            let until = passGate(lease)
+            guard gate.isHolding else { return until }
             lease.wait()
             // It may have been confirmed meanwhile.
-            let later = lease.until
-            guard now < later else { return .distantFuture }
-            gate.pass(&effects, .owned(until: later), now: now)
-            return later
+            return Now.read().monotonic < lease.until ? passGate(lease) : .distantFuture
+        }
+
+        private func passGate(_ lease: PartitionLease) -> Instant {
+            let standing: OutputGate.Standing =
+                switch presence {
+                case .serving: .owned(until: lease.until)
+                case .leaving: .leaving(until: lease.until)
+                case .surrendered: .lost
+                }
+            // Read for each partition, as late as possible: the process may have stood still since the turn began.
+            return gate.pass(&effects, standing, now: Now.read().monotonic)
         }
 
         /// Notes what the partition waits for.
@@ -242,12 +256,9 @@ final class ReactorPartitions {
 
     // MARK: Taking and leaving
 
-    /// Whether a partition of the range is not there. It may be there for a while after it has left.
-    func isFree(_ partition: Int) -> Bool { all[partition - first] == nil }
-
     /// Begins to serve a partition of the range, one of `count`, that is not there.
     func take(_ partition: Int, of count: Int, _ core: consuming Partition, _ lease: PartitionLease) {
-        precondition(isFree(partition), "a partition is taken that has not left")
+        precondition(all[partition - first] == nil, "a partition is taken that has not left")
         all[partition - first] = Hosted(partition, core, OpenAnswers(partition: partition, of: count), lease)
     }
 
@@ -257,22 +268,27 @@ final class ReactorPartitions {
     }
 
     /// Lets no decision of a partition out any more: another node may decide.
-    func surrender(_ partition: Int) { all[partition - first]?.hasSurrendered = true }
+    func surrender(_ partition: Int) { all[partition - first]?.presence = .surrendered }
 
     /// Stops serving a partition; it stays until all its requests to the store have been answered. Returns what the webhooks must
     /// forget.
     func leave(_ partition: Int) -> [WebhookOrder] {
         guard let hosted = all[partition - first] else { return [] }
-        hosted.isLeaving = true
+        if hosted.presence == .serving { hosted.presence = .leaving }
+        // What waits for its lease leaves, or is answered.
+        activate(hosted)
         return hosted.core.webhooksLeft()
     }
 
-    /// Removes the partitions that have left. Called between turns.
-    func removeLeft() {
+    /// Removes the partitions that have left, and returns them. Called between turns.
+    func removeLeft() -> [Int] {
+        var left: [Int] = []
         for at in all.indices {
             guard let hosted = all[at], hosted.isLeaving, hosted.openRequests == 0 else { continue }
             all[at] = nil
+            left.append(first + at)
         }
+        return left
     }
 
     /// Calls a closure with each partition, for queries of operators.

@@ -121,7 +121,9 @@ final class ReplicatedLog: LogUnderTest {
     private func waitUntilServed() -> Bool {
         let end = Now.read().monotonic.advanced(milliseconds: 60_000)
         while Now.read().monotonic < end {
-            let isServed = port.mailbox.ask { host in host.replicas.allSatisfy(\.isServed) }
+            let isServed = port.mailbox.ask { host in
+                host.replicas.allSatisfy { host.router.standing(of: $0.partition) == .serving }
+            }
             if isServed.wait() == true { return true }
             usleep(10_000)
         }

@@ -12,6 +12,9 @@ public struct OutputGate: Sendable {
     public enum Standing: Hashable, Sendable {
         /// The node owns the partition, by a lease that ends then.
         case owned(until: Instant)
+        /// Another node is to own the partition; until the lease ends, this one may decide. It lets no session in: the next owner does not
+        /// know those that this one has let in.
+        case leaving(until: Instant)
         /// The node owns it no longer: another one may decide.
         case lost
     }
@@ -29,23 +32,31 @@ public struct OutputGate: Sendable {
     /// Whether decisions wait.
     public var isHolding: Bool { since != nil }
 
-    /// Leaves in the effects of a turn what may go out at this time, with what has waited before it.
-    public mutating func pass(_ effects: inout Effects, _ standing: Standing, now: Instant) {
+    /// Leaves in the effects of a turn what may go out at this time, with what has waited before it. Returns until when that may leave the
+    /// node; in the distant future if it needs no lease.
+    @discardableResult
+    public mutating func pass(_ effects: inout Effects, _ standing: Standing, now: Instant) -> Instant {
         switch standing {
         case .owned(let end) where now < end:
             if since != nil { release(&effects) }
-        case .owned:
-            let hasOutput =
-                !effects.commands.isEmpty || !effects.forwards.isEmpty || !effects.deliveries.isEmpty
-                || !effects.webhooks.isEmpty
-            guard hasOutput || since != nil else { return }
-            hold(&effects)
-            let since = self.since ?? now
-            self.since = since
-            guard now.milliseconds(since: since) >= Limits.ClusterHost.heldMilliseconds else { return }
-            answerOverdue(&effects)
-        case .lost: lose(&effects)
+            return effects.hasOutput ? end : .distantFuture
+        case .leaving(let end) where now < end:
+            if since != nil { release(&effects) }
+            effects.commands = effects.commands.map { ($0, $1.answersLogin ? .endOfOwner : $1) }
+            return effects.hasOutput ? end : .distantFuture
+        case .owned: wait(&effects, now)
+        case .leaving, .lost: lose(&effects)
         }
+        return .distantFuture
+    }
+
+    private mutating func wait(_ effects: inout Effects, _ now: Instant) {
+        guard effects.hasOutput || since != nil else { return }
+        hold(&effects)
+        let since = self.since ?? now
+        self.since = since
+        guard now.milliseconds(since: since) >= Limits.ClusterHost.heldMilliseconds else { return }
+        answerOverdue(&effects)
     }
 
     private mutating func hold(_ effects: inout Effects) {
@@ -133,15 +144,41 @@ extension SessionCommand {
 
     /// What a session gets in place of the command of a partition that is lost, beside the end that the host gives all of them.
     fileprivate var whenLost: SessionCommand? {
+        if answersLogin { return .endOfOwner }
+        return if case .connection = self { self } else { nil }
+    }
+
+    /// Whether the command is a step of a login. A session that is not let in is none of its partition's: it would wait for the next step.
+    fileprivate var answersLogin: Bool {
         switch self {
-        // One that is not let in is none of its sessions: it would wait.
         case .device(.loginAccepted), .device(.loginRefused), .appServer(.loginKeys),
             .appServer(.loginAccepted), .appServer(.loginRefused), .appServer(.streamResumed),
             .appServer(.streamNotResumed):
-            .connection(.close(.ownerChanged))
-        case .connection: self
-        case .device, .appServer, .submission, .reply: nil
+            true
+        case .device, .appServer, .submission, .reply, .connection: false
         }
+    }
+
+    /// The end of a session whose partition leaves the node.
+    fileprivate static var endOfOwner: SessionCommand { .connection(.close(.ownerChanged)) }
+}
+
+extension [(ConnectionID, SessionCommand)] {
+    /// From the end of the leases by which the commands were decided, puts the end of each session in the place of its commands: their
+    /// partition may belong to another node, where it logs in again.
+    public mutating func close(from end: Instant, now: Instant) {
+        guard end <= now else { return }
+        var closed: Set<ConnectionID> = []
+        self = compactMap { connection, _ in
+            closed.insert(connection).inserted ? (connection, .endOfOwner) : nil
+        }
+    }
+}
+
+extension Effects {
+    /// Whether there is something that leaves the partition by decision.
+    fileprivate var hasOutput: Bool {
+        !commands.isEmpty || !forwards.isEmpty || !deliveries.isEmpty || !webhooks.isEmpty
     }
 }
 

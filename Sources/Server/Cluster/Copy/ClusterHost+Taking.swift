@@ -19,7 +19,7 @@ extension ClusterHost {
         }
         guard copy.isDue(now.monotonic) else { return }
         let least = membership.least(begins: begins)
-        let unlinked = membership.members.filter { !isLinked($0) }
+        let unlinked = membership.members.filter { !router.isLinked($0) }
         let source = membership.copySource(least, except: copy.excluded(now.monotonic).union(unlinked))
         guard let source else { return copy.foundNone(now.monotonic) }
         let number = SecureRandom.number()

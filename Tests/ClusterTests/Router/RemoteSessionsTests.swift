@@ -1,9 +1,8 @@
 import Basics
-import Cluster
 import Delivery
 import Testing
 
-@testable import Server
+@testable import Cluster
 
 /// The sessions of other nodes at the partitions of this one.
 @Suite("Sessions of other nodes") struct RemoteSessionsTests {
@@ -72,24 +71,5 @@ import Testing
             Set(sessions.leave(leaving, of: Self.partitions)) == [connection(of: 2), connection(of: 3)])
         #expect(sessions.leave(leaving, of: Self.partitions).isEmpty)
         #expect(ends(sessions.lose(Self.other)) == [connection(of: 2, 2)])
-    }
-
-    /// It has the logins that it got before it left; the answer to one of them would leave a session that no partition has.
-    @Test("a partition that leaves lets no session in any more")
-    func leaving() {
-        let (device, server, other) = (connection(of: 1), connection(of: 1, 2), connection(of: 1, 3))
-        var commands: [(ConnectionID, SessionCommand)] = [
-            (device, .device(.loginAccepted)), (other, .device(.upstreamStored(requestID: 4))),
-            (server, .appServer(.loginAccepted)),
-        ]
-        ReactorHost.refuseLogins(in: &commands)
-        let closed = commands.filter { command in
-            if case .connection(.close(.ownerChanged)) = command.1 { true } else { false }
-        }
-        #expect(closed.map(\.0) == [device, server] && commands.map(\.0) == [device, other, server])
-        guard case .device(.upstreamStored(requestID: 4)) = commands[1].1 else {
-            Issue.record("an answer to something else was changed")
-            return
-        }
     }
 }

@@ -1,0 +1,150 @@
+import Basics
+import Delivery
+import NodeProtocol
+
+/// Events for partitions, and commands for sessions.
+extension NodeRouter {
+    /// Passes an event to the node that owns its partition. It waits if there is none, and behind those that wait.
+    mutating func route(
+        _ event: Event, until: Instant?, _ now: Instant, _ effects: inout [NodeRouterEffect]
+    ) {
+        guard let partition = event.key?.partition(of: partitions.count) else { return }
+        guard !held.isHolding(partition), isFree(partition) else {
+            return hold(event, of: partition, until, now, &effects)
+        }
+        switch partitions[partition].standing {
+        case .serving: deliver(event, partition, &effects)
+        case .away, .leaving:
+            guard let owner = partitions[partition].owner, owner != node, links.contains(owner) else {
+                return hold(event, of: partition, until, now, &effects)
+            }
+            send(event, to: owner, now, &effects)
+        }
+    }
+
+    /// Accepts an event of another node, for a partition that this node should own.
+    mutating func accept(
+        _ event: Event, from source: NodeNumber, _ now: Instant, _ effects: inout [NodeRouterEffect]
+    ) {
+        guard let partition = event.key?.partition(of: partitions.count),
+            table.receives(event, from: source.number)
+        else { return }
+        if partitions[partition].standing == .serving, !held.isHolding(partition) {
+            deliver(event, partition, &effects)
+        } else {
+            // The news of a change has reached the other node earlier than this one, or later.
+            let isBack = event.openRequests.contains { $0.key.session?.node == node.number }
+            hold(event, of: partition, nil, isBack: isBack, now, &effects)
+        }
+    }
+
+    private mutating func deliver(_ event: Event, _ partition: Int, _ effects: inout [NodeRouterEffect]) {
+        sessions.note(event)
+        effects.append(.deliver(event, partition: partition))
+    }
+
+    /// Keeps an event until its partition has an owner that can be reached.
+    private mutating func hold(
+        _ event: Event, of partition: Int, _ until: Instant?, isBack: Bool = false, _ now: Instant,
+        _ effects: inout [NodeRouterEffect]
+    ) {
+        let until = until ?? now.advanced(milliseconds: Limits.ClusterHost.heldMilliseconds)
+        guard !held.add(event, of: partition, until: until, isBack: isBack) else { return }
+        answer([event.answerWhenUnreached()], .tooManyHeld, now, &effects)
+    }
+
+    private mutating func send(
+        _ event: Event, to owner: NodeNumber, _ now: Instant, _ effects: inout [NodeRouterEffect]
+    ) {
+        guard
+            table.open(
+                event, to: owner.number, onward: ownerOfSender(of: event)?.number,
+                of: event.key?.partition(of: partitions.count) ?? 0, now: now)
+        else {
+            return answer([event.answerWhenUnreached()], .notSent, now, &effects)
+        }
+        let mayWait = event.openRequests.isEmpty
+        effects.append(.send(event, to: owner, mayWait: mayWait))
+    }
+
+    /// The node that an upstream message reaches from that of its device: that of its sender. `nil` for other events.
+    private func ownerOfSender(of event: Event) -> NodeNumber? {
+        guard case .device(_, .upstreamReceived(let upstream)) = event else { return nil }
+        return partitions[PartitionKey.sender(upstream.sender).partition(of: partitions.count)].owner
+    }
+
+    /// Passes a command to the node of its session. A node without a link has no sessions.
+    mutating func route(
+        _ command: SessionCommand, to connection: ConnectionID, _ effects: inout [NodeRouterEffect]
+    ) {
+        let target = NodeNumber(connection.node)
+        sessions.note(command, to: connection)
+        if target == node {
+            effects.append(.command(command, to: connection))
+        } else if links.contains(target) {
+            effects.append(.sendCommand(command, to: connection, node: target))
+        }
+    }
+
+    /// Passes on the events and the changes that wait for the owner of a partition.
+    mutating func flush(_ partition: Int, _ now: Instant, _ effects: inout [NodeRouterEffect]) {
+        for change in changes.take(partition) { submit(change, now, &effects) }
+        for (event, until) in held.take(partition) { route(event, until: until, now, &effects) }
+    }
+
+    /// Answers the requests whose time is over.
+    mutating func endOverdue(_ now: Instant, _ effects: inout [NodeRouterEffect]) {
+        let overdue = held.takeOverdue(now)
+        answer(overdue.map { $0.answerWhenUnreached() }, .noOwner, now, &effects)
+        endOverdueChanges(now, &effects)
+        answer(table.overdue(now: now), .noAnswer, now, &effects)
+        endFences(now, &effects)
+    }
+
+    /// Whether no earlier event of this node is still with the owner before.
+    private func isFree(_ partition: Int) -> Bool {
+        fences.isEmpty || fences[partition] == nil || !table.isWaiting(for: partition)
+    }
+
+    /// Has events of a partition wait whose owner has changed, if the one before has some that are not answered: until its lease is over,
+    /// and it answers nothing any more.
+    mutating func fence(_ partition: Int, _ now: Instant) {
+        fences[partition] =
+            table.isWaiting(for: partition)
+            ? now.advanced(milliseconds: Limits.ClusterLog.leaseWaitMilliseconds) : nil
+    }
+
+    /// Passes on what has waited for answers of the owners before. Those that are late are given up: what comes of them is not known, and
+    /// nothing that was acknowledged gets out of order.
+    mutating func endFences(_ now: Instant, _ effects: inout [NodeRouterEffect]) {
+        guard !fences.isEmpty else { return }
+        for (partition, until) in fences.sorted(by: { $0.key < $1.key })
+        where until <= now || !table.isWaiting(for: partition) {
+            fences[partition] = nil
+            answer(table.abandoned(partition), .noAnswer, now, &effects)
+            flush(partition, now, &effects)
+            passFences(of: partition, &effects)
+        }
+    }
+
+    /// Reports to the reactor of a partition that it has what it had passed on.
+    mutating func passFences(of partition: Int, _ effects: inout [NodeRouterEffect]) {
+        guard let count = awaited.removeValue(forKey: partition) else { return }
+        for _ in 0..<count { effects.append(.passFence(partition: partition)) }
+    }
+
+    /// Gives requesters the answers that their owners did not.
+    mutating func answer(
+        _ answers: [UnreachedAnswer], _ reason: Metric.UnreachedReason, _ now: Instant,
+        _ effects: inout [NodeRouterEffect]
+    ) {
+        guard !answers.isEmpty else { return }
+        effects.append(.unreached(answers.count, reason))
+        var (commands, events): ([(ConnectionID, SessionCommand)], [Event]) = ([], [])
+        for answer in answers {
+            answer.forEach(command: { commands.append(($0, $1)) }, event: { events.append($0) })
+        }
+        for (connection, command) in commands { route(command, to: connection, &effects) }
+        for event in events { route(event, until: nil, now, &effects) }
+    }
+}

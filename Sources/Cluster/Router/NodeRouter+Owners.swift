@@ -1,0 +1,61 @@
+import Basics
+import Delivery
+import NodeProtocol
+
+/// Links to other nodes, and who owns what.
+extension NodeRouter {
+    mutating func link(_ other: NodeNumber, _ now: Instant, _ effects: inout [NodeRouterEffect]) {
+        links.insert(other)
+        for partition in partitions.indices where partitions[partition].owner == other {
+            flush(partition, now, &effects)
+        }
+    }
+
+    /// The link to a node is lost: its sessions have ended, and no answers come from it.
+    mutating func unlink(_ other: NodeNumber, _ now: Instant, _ effects: inout [NodeRouterEffect]) {
+        links.remove(other)
+        // Those that wait for an owner would be let in, and nothing would report their ends.
+        held.removeAll { RemoteSessions.begun(by: $0)?.0.node == other.number }
+        for event in sessions.lose(other) {
+            guard let partition = event.key?.partition(of: partitions.count) else { continue }
+            effects.append(.deliver(event, partition: partition))
+        }
+        // The sessions of this node that are logged in there: the node reports them as ended to its partitions.
+        for partition in partitions.indices where partitions[partition].owner == other {
+            effects.append(.closeSessions(partition: partition))
+        }
+        answer(table.lost(other.number), .linkLost, now, &effects)
+        endFences(now, &effects)
+        changes.lose(other, &effects)
+    }
+
+    /// The owner of a partition has changed, by the heartbeats that this node has seen.
+    mutating func changeOwner(
+        of partition: Int, to owner: NodeNumber?, _ now: Instant, _ effects: inout [NodeRouterEffect]
+    ) {
+        let before = partitions[partition].owner
+        guard before != owner else { return }
+        partitions[partition].owner = owner
+        fence(partition, now)
+        if let before, before != node {
+            // The sessions of its devices and senders are unknown to the next owner.
+            effects.append(.closeSessions(partition: partition))
+        }
+        if owner != nil { flush(partition, now, &effects) }
+        if fences[partition] == nil { passFences(of: partition, &effects) }
+    }
+
+    mutating func serve(_ partition: Int, _ now: Instant, _ effects: inout [NodeRouterEffect]) {
+        partitions[partition].standing = .serving
+        fence(partition, now)
+        flush(partition, now, &effects)
+        if fences[partition] == nil { passFences(of: partition, &effects) }
+    }
+
+    /// Closes the sessions of other nodes at a partition that leaves this one: it has forgotten them, even if it comes back.
+    mutating func closeRemoteSessions(of partition: Int, _ effects: inout [NodeRouterEffect]) {
+        for connection in sessions.leave(partition, of: partitions.count) {
+            route(.connection(.close(.ownerChanged)), to: connection, &effects)
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import Basics
+import Cluster
+import ClusterLog
+import Delivery
+import Testing
+
+/// Who gets, holds, refuses or answers what comes to the thread of the cluster.
+@Suite("the router of a node") struct NodeRouterTests {
+    private static let partitions = 4
+    private let one = NodeNumber(1)
+    private let two = NodeNumber(2)
+    private let three = NodeNumber(3)
+    private let start = Instant(nanoseconds: 1_000_000_000)
+    private let device = DeviceID(7)
+    private var partition: Int { PartitionKey.device(device).partition(of: Self.partitions) }
+
+    private func router() -> NodeRouter { NodeRouter(node: one, partitions: Self.partitions, seed: 5) }
+
+    private func requester(_ number: UInt32, node: UInt16 = 1) -> Requester {
+        Requester(
+            connection: ConnectionID(node: node, reactor: 0, slot: 0, generation: 1), requestID: number)
+    }
+
+    private func event(_ number: UInt32, node: UInt16 = 1) -> Event {
+        .forgetDevice(device, requester(number, node: node))
+    }
+
+    private func change() -> ControlChange {
+        ControlChange(WriteBatch(batchNumber: 1, mutations: [], isDurable: false), of: partition)
+    }
+
+    /// Passes events to a router. Returns what it wants, in words.
+    private func pass(
+        _ events: [NodeRouterEvent], to router: inout NodeRouter, after milliseconds: Int64 = 0
+    ) -> [String] {
+        var effects: [NodeRouterEffect] = []
+        let now = start.advanced(milliseconds: milliseconds)
+        for event in events { router.handle(event, now: now, effects: &effects) }
+        return effects.map(words)
+    }
+
+    private func words(_ effect: NodeRouterEffect) -> String {
+        func number(_ event: Event) -> String {
+            if case .device(_, .forget(let requester)) = event { "\(requester.requestID)" } else { "other" }
+        }
+        return switch effect {
+        case .deliver(let event, _): "deliver \(number(event))"
+        case .passFence: "pass fence"
+        case .send(let event, let owner, let mayWait):
+            "send \(number(event)) to \(owner.number)\(mayWait ? ", may wait" : "")"
+        case .command(.reply(let number, .registrationRefused), _): "refuse \(number)"
+        case .command: "command"
+        case .sendCommand(.connection(.close), _, let node): "close at \(node.number)"
+        case .sendCommand(_, _, let node): "command to \(node.number)"
+        case .closeSessions: "close sessions"
+        case .submit(_, let origin, _): "submit \(origin == .here(1) ? "own" : "of another")"
+        case .store: "store"
+        case .sendChange(_, _, let owner): "change to \(owner.number)"
+        case .sendOutcome(_, let position, let node):
+            "outcome \(position?.number ?? 0) to \(node.number)"
+        case .changed(_, let isWritten): isWritten ? "written" : "failed"
+        case .unreached(let count, let reason): "\(count) \(reason)"
+        }
+    }
+
+    @Test("an event goes to the owner, here or elsewhere, and waits without one or without a link, in order")
+    func ways() {
+        var router = router()
+        let none = pass([.event(event(1)), .owner(partition: partition, two), .event(event(2))], to: &router)
+        #expect(none.isEmpty && router.heldCount == 2)
+        let linked = pass([.linked(two), .event(event(3))], to: &router)
+        #expect(linked == ["send 1 to 2", "send 2 to 2", "send 3 to 2"])
+        #expect(router.heldCount == 0 && router.openCount == 3)
+        var owner = self.router()
+        let served = pass(
+            [
+                .event(event(1)), .received(event(2, node: 2), from: two), .took(partition: partition),
+                .event(event(3)),
+            ], to: &owner)
+        #expect(served == ["deliver 1", "deliver 2", "deliver 3"])
+    }
+
+    @Test("an event of another node waits at a partition that leaves, and goes on to its next owner")
+    func leaving() {
+        var router = router()
+        let events: [NodeRouterEvent] = [
+            .linked(two), .linked(three), .took(partition: partition), .owner(partition: partition, one),
+            .leaves(partition: partition, to: three), .received(event(1, node: 2), from: two),
+        ]
+        #expect(pass(events, to: &router).isEmpty && router.heldCount == 1)
+        #expect(pass([.lost(partition: partition)], to: &router).isEmpty)
+        #expect(pass([.owner(partition: partition, three)], to: &router) == ["send 1 to 3"])
+        var resumed = self.router()
+        _ = pass(events, to: &resumed)
+        #expect(pass([.resumed(partition: partition)], to: &resumed) == ["deliver 1"])
+    }
+
+    @Test("a held event is answered at the end of its wait, which another owner does not prolong")
+    func held() {
+        var router = router()
+        _ = pass([.event(event(1))], to: &router)
+        let limit = Limits.ClusterHost.heldMilliseconds
+        _ = pass([.owner(partition: partition, two)], to: &router, after: 3_000)
+        #expect(pass([.tick], to: &router, after: limit - 1).isEmpty)
+        #expect(pass([.tick], to: &router, after: limit) == ["1 noOwner", "refuse 1"])
+        #expect(router.heldCount == 0 && pass([.tick], to: &router, after: 2 * limit).isEmpty)
+    }
+
+    @Test("a request is answered once: by its owner, by the loss of the link, or because it was not sent")
+    func answers() {
+        var router = router()
+        let events: [NodeRouterEvent] = [.linked(two), .owner(partition: partition, two), .event(event(1))]
+        _ = pass(events + [.event(event(2)), .event(event(3))], to: &router)
+        let reply = SessionCommand.reply(requestID: 1, .unregistered)
+        let answered = NodeRouterEvent.receivedCommand(reply, to: requester(1).connection, from: two)
+        #expect(pass([answered, answered], to: &router) == ["command"])
+        #expect(pass([.unsent(event(2), to: two)], to: &router) == ["1 notSent", "refuse 2"])
+        #expect(
+            pass([.unlinked(two)], to: &router) == ["close sessions", "1 linkLost", "refuse 3"])
+        #expect(router.openCount == 0)
+        let late = NodeRouterEvent.receivedCommand(
+            .reply(requestID: 3, .unregistered), to: requester(3).connection, from: two)
+        #expect(pass([late], to: &router).isEmpty)
+    }
+
+    @Test("commands that leave after the end of the lease by which they were decided end their sessions")
+    func late() {
+        var router = router()
+        _ = pass([.linked(two)], to: &router)
+        let commands = [1, 2].map {
+            (requester(1, node: 2).connection, SessionCommand.reply(requestID: $0, .unregistered))
+        }
+        #expect(
+            pass([.commands(commands, validUntil: start.advanced(milliseconds: 1))], to: &router)
+                == ["command to 2", "command to 2"])
+        #expect(pass([.commands(commands, validUntil: start)], to: &router) == ["close at 2"])
+    }
+
+    @Test("a change is written here, or by the owner; it counts once this node has applied its own position")
+    func changes() {
+        var router = router()
+        #expect(pass([.change(change(), 1)], to: &router).isEmpty && router.changeCount == 1)
+        #expect(pass([.took(partition: partition)], to: &router) == ["submit own"])
+        #expect(pass([.completed(.here(1), at: LogPosition(4))], to: &router) == ["written"])
+        var other = self.router()
+        var effects: [NodeRouterEffect] = []
+        for event in [
+            .linked(two), .linked(three), .owner(partition: partition, two), .change(change(), 1),
+        ] as [NodeRouterEvent] {
+            other.handle(event, now: start, effects: &effects)
+        }
+        guard case .sendChange(_, let number, two)? = effects.last else {
+            Issue.record("the change is not sent")
+            return
+        }
+        func outcome(_ node: NodeNumber) -> NodeRouterEvent {
+            .receivedOutcome(number: number, at: LogPosition(9), from: node)
+        }
+        #expect(pass([outcome(three), outcome(two)], to: &other).isEmpty)
+        #expect(pass([.applied(LogPosition(8), partition: partition)], to: &other).isEmpty)
+        #expect(pass([.applied(LogPosition(9), partition: partition)], to: &other) == ["written"])
+        #expect(other.changeCount == 0)
+        _ = pass([.change(change(), 2)], to: &other)
+        #expect(pass([.unlinked(two)], to: &other) == ["close sessions", "failed"])
+    }
+
+    @Test("a change of another node is answered with the end of its frame, and is never passed on")
+    func changesOfOthers() {
+        var router = router()
+        let asked = NodeRouterEvent.receivedChange(change(), number: 77, from: two)
+        #expect(
+            pass([.linked(two), .linked(three), .owner(partition: partition, three), asked], to: &router)
+                == [])
+        #expect(pass([.took(partition: partition)], to: &router) == ["submit of another"])
+        let done = NodeRouterEvent.completed(.node(two, number: 77), at: LogPosition(6))
+        #expect(pass([done], to: &router) == ["outcome 6 to 2"])
+        _ = pass([.lost(partition: partition), asked], to: &router)
+        let limit = Limits.ClusterHost.heldMilliseconds
+        #expect(pass([.tick], to: &router, after: limit) == ["outcome 0 to 2"])
+    }
+}
