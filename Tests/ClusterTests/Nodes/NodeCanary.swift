@@ -1,0 +1,73 @@
+import Cluster
+import Delivery
+
+/// Faults that are planted to check the checkers.
+enum NodeCanary: CaseIterable {
+    // Leases.
+    case ignoresGate
+    case ignoresLateTurns
+    case ignoresLateCommands
+    case keepsDeciding
+    case keepsLease
+    case believesReleased
+    case missesRenewals
+    case waitsWhenSurrendered
+    // Sessions.
+    case letsInWhileLeaving
+    case keepsSessions
+    case keepsRemoteSessions
+    case missesCloses
+    // Ways of events.
+    case ignoresFences
+    case neverPassesFence
+    case leavesGate
+    case leavesEarly
+    case dropsKept
+    case dropsAwaited
+    case missesLostLinks
+    case missesNewLinks
+    case neverTicks
+    case missesOwners
+    case missesLosses
+    case missesLeaving
+    case missesResumption
+    case losesDelivered
+    case deliversTwice
+    case answersTwice
+    case losesAnswers
+    case reordersDelivered
+    case sendsTwice
+    case losesUnsent
+
+    /// Whether the router does not hear of an event.
+    func changes(_ event: NodeRouterEvent) -> Bool {
+        switch (self, event) {
+        case (.missesNewLinks, .linked), (.missesOwners, .owner), (.missesLosses, .lost),
+            (.missesLeaving, .leaves), (.missesResumption, .resumed), (.losesUnsent, .unsent):
+            true
+        default: false
+        }
+    }
+
+    /// Changes what the router wants, now and then.
+    func change(_ effects: inout [NodeRouterEffect], _ world: NodeWorld) {
+        switch self {
+        case .keepsRemoteSessions:
+            effects.removeAll { if case .sendCommand(.connection(.close), _, _) = $0 { true } else { false } }
+        case .missesCloses:
+            effects.removeAll { if case .closeSessions = $0 { true } else { false } }
+        case .losesDelivered where world.chance(1):
+            effects.removeAll { if case .deliver = $0 { true } else { false } }
+        case .deliversTwice where world.chance(1):
+            effects += effects.filter { if case .deliver = $0 { true } else { false } }
+        case .answersTwice where world.chance(1):
+            effects += effects.filter { if case .command = $0 { true } else { false } }
+        case .losesAnswers where world.chance(1):
+            effects.removeAll { if case .command = $0 { true } else { false } }
+        case .reordersDelivered where effects.count > 2: effects.reverse()
+        case .sendsTwice where world.chance(1):
+            effects += effects.filter { if case .send = $0 { true } else { false } }
+        default: break
+        }
+    }
+}

@@ -1,0 +1,250 @@
+import Basics
+import Cluster
+import Delivery
+
+/// What must hold in every world of whole nodes.
+struct NodeCheckers {
+    /// A request of a client.
+    struct Request {
+        enum Outcome: Equatable {
+            case open
+            /// Done, or stored.
+            case accepted
+            case notRegistered
+            /// The owner could not be reached: it may still happen.
+            case unavailable
+            /// Its session has ended: it may still happen.
+            case ended
+        }
+
+        var kind: WorldChange.Kind
+        var device: UInt64
+        var requester: Requester
+        var asked: Int64
+        var answered = Int64.max
+        var outcome = Outcome.open
+    }
+
+    /// The longest that a request may take once there are no faults: its wait for an owner, and some ticks.
+    static let calmMicroseconds = 1_000 * (Limits.ClusterHost.heldMilliseconds + 500)
+    /// The longest that a request may take at all: also a request that waited for an owner at two nodes, and processes that stood still.
+    static let longestMicroseconds =
+        1_000 * (Limits.NodeProtocol.answerMilliseconds + Limits.ClusterHost.heldMilliseconds) + 5_000_000
+
+    private(set) var found: [String] = []
+    private(set) var all: [UInt32: Request] = [:]
+    private var byConnection: [ConnectionID: [UInt32]] = [:]
+    /// When each node last took a partition, and last decided something of it.
+    private var tookAt: [[Int64]] = Array(
+        repeating: Array(repeating: 0, count: 3), count: NodeWorld.partitions)
+    private var decidedAt: [[Int64]] = Array(
+        repeating: Array(repeating: -1, count: 3), count: NodeWorld.partitions)
+    private(set) var decisions = 0
+    private(set) var takeovers = 0
+
+    mutating func fail(_ text: String) { if found.count < 5 { found.append(text) } }
+
+    func count(_ outcome: Request.Outcome) -> Int { all.values.count { $0.outcome == outcome } }
+
+    // MARK: Leases
+
+    mutating func took(_ partition: Int, _ node: WorldNode, _ world: NodeWorld) {
+        tookAt[partition][node.index] = world.time
+        takeovers += 1
+    }
+
+    /// A decision of a partition leaves a node: no other node decides any more.
+    mutating func decides(_ command: SessionCommand, _ partition: Int, _ node: WorldNode, _ world: NodeWorld)
+    {
+        switch command {
+        case .submission(_, .refused(.unavailable)), .reply(_, .registrationRefused), .connection: return
+        default: break
+        }
+        decisions += 1
+        decidedAt[partition][node.index] = world.time
+        for other in world.nodes where other !== node {
+            guard decidedAt[partition][other.index] >= tookAt[partition][node.index] else { continue }
+            fail(
+                "leases: node \(other.index) decides on \(partition) after node \(node.index) took it, at \(world.time)"
+            )
+        }
+    }
+
+    // MARK: Answers
+
+    mutating func asked(
+        _ kind: WorldChange.Kind, _ device: UInt64, _ requester: Requester, _ time: Int64
+    ) {
+        all[requester.requestID] = Request(kind: kind, device: device, requester: requester, asked: time)
+        byConnection[requester.connection, default: []].append(requester.requestID)
+    }
+
+    mutating func answered(_ request: UInt32, _ reply: SubmissionReply, _ world: NodeWorld) {
+        switch reply {
+        case .accepted: answered(request, .accepted, world)
+        case .refused(.notRegistered): answered(request, .notRegistered, world)
+        default: answered(request, .unavailable, world)
+        }
+    }
+
+    mutating func answered(_ request: UInt32, _ reply: RequestReply, _ world: NodeWorld) {
+        if case .unregistered = reply {
+            answered(request, .accepted, world)
+        } else {
+            answered(request, .unavailable, world)
+        }
+    }
+
+    private mutating func answered(_ number: UInt32, _ outcome: Request.Outcome, _ world: NodeWorld) {
+        guard var request = all[number] else { return fail("answers: \(number) was never asked") }
+        guard request.outcome == .open else {
+            return fail("answers: request \(number) has two: \(request.outcome), \(outcome)")
+        }
+        (request.outcome, request.answered) = (outcome, world.time)
+        all[number] = request
+        let span = world.time - request.asked
+        let isCalm = request.asked > NodeWorld.settledMicroseconds
+        if span > (isCalm ? Self.calmMicroseconds : Self.longestMicroseconds) {
+            fail("waits: request \(number) of \(request.asked) took \(span) us")
+        }
+        if isCalm, outcome == .unavailable {
+            fail("progress: request \(number) of \(request.asked) is refused")
+        }
+        if request.kind == .message { checkRegistration(request) }
+    }
+
+    mutating func ended(_ connection: ConnectionID, _ time: Int64) {
+        for number in byConnection[connection] ?? [] where all[number]?.outcome == .open {
+            all[number]?.outcome = .ended
+            all[number]?.answered = time
+        }
+        byConnection[connection] = nil
+    }
+
+    /// An answer to a message says whether its device is registered: a change that was acknowledged before it was asked must show, unless a
+    /// later one may undo it.
+    private mutating func checkRegistration(_ request: Request) {
+        let isRegistered: Bool
+        switch request.outcome {
+        case .accepted: isRegistered = true
+        case .notRegistered: isRegistered = false
+        default: return
+        }
+        let changes = all.values.filter {
+            $0.device == request.device && $0.kind != .message && $0.asked < request.answered
+        }
+        let contrary = changes.filter {
+            $0.outcome == .accepted && ($0.kind == .register) != isRegistered
+                && $0.answered < request.asked
+        }
+        guard let last = contrary.max(by: { $0.answered < $1.answered }) else {
+            // Before any change, no device is registered.
+            let canBe = !isRegistered || changes.contains { $0.kind == .register }
+            if !canBe { fail("answers: device \(request.device) was never registered") }
+            return
+        }
+        let mayUndo = changes.contains { change in
+            guard (change.kind == .register) == isRegistered else { return false }
+            // One that is not answered, or has failed, may happen at any time.
+            return change.outcome != .accepted || change.answered > last.asked
+        }
+        guard !mayUndo else { return }
+        fail(
+            "answers: request \(request.requester.requestID) is \(request.outcome), but \(last.kind) of \(last.asked) was acknowledged at \(last.answered), asked \(request.asked)"
+        )
+    }
+
+    // MARK: The end
+
+    mutating func finish(_ world: NodeWorld) {
+        let open = all.values.filter { $0.outcome == .open }
+        if let first = open.min(by: { $0.asked < $1.asked }) {
+            fail("waits: \(open.count) requests have no answer, the first of \(first.asked): \(first)")
+        }
+        checkStores(world)
+        for node in world.nodes {
+            let router = node.router
+            if router.heldCount > 0 || router.openCount > 0 {
+                fail("counts: node \(node.index) holds \(router.heldCount), waits for \(router.openCount)")
+            }
+            for case let core? in node.cores where core.gate.isHolding || !core.isFree {
+                fail("counts: partition \(core.partition) of node \(node.index) waits")
+            }
+        }
+        checkSessions(world)
+    }
+
+    private mutating func checkStores(_ world: NodeWorld) {
+        for partition in 0..<NodeWorld.partitions {
+            let stores = world.nodes.map(\.replicas[partition].store)
+            for store in stores where store.messages != stores[0].messages {
+                fail("stores: \(partition) differs: \(stores.map(\.messages.count))")
+            }
+            var last: [String: (position: Int, request: UInt32)] = [:]
+            var seen: Set<UInt32> = []
+            for (position, message) in stores[0].messages.enumerated() {
+                if !seen.insert(message.request).inserted {
+                    fail("order: \(message.request) is stored twice")
+                }
+                guard all[message.request]?.outcome == .accepted else { continue }
+                let key = "\(message.device) \(message.connection)"
+                if let before = last[key], before.request > message.request {
+                    fail("order: \(message.request) is stored after \(before.request) of \(key)")
+                }
+                last[key] = (position, message.request)
+            }
+            let lost = all.values.filter {
+                $0.kind == .message && $0.outcome == .accepted
+                    && PartitionKey.device(DeviceID($0.device)).partition(of: NodeWorld.partitions)
+                        == partition
+                    && !seen.contains($0.requester.requestID)
+            }
+            if !lost.isEmpty { fail("stores: \(lost.count) accepted messages are lost") }
+        }
+    }
+
+    /// Each session that is let in is known to the owner of its partition, and the owner knows no others.
+    private mutating func checkSessions(_ world: NodeWorld) {
+        var remote = Array(repeating: 0, count: world.nodes.count)
+        for partition in 0..<NodeWorld.partitions {
+            guard
+                let owner = world.nodes.first(where: {
+                    $0.router.standing(of: partition) == .serving
+                }), let core = owner.cores[partition]
+            else {
+                fail("progress: partition \(partition) is not served")
+                continue
+            }
+            for node in world.nodes {
+                for connection in node.connections {
+                    guard case .loggedIn(let device) = connection.login,
+                        PartitionKey.device(DeviceID(device)).partition(of: NodeWorld.partitions)
+                            == partition
+                    else { continue }
+                    if node !== owner { remote[owner.index] += 1 }
+                    if core.sessions[device] != connection.id(node) {
+                        fail("sessions: device \(device) at node \(node.index) is unknown to its owner")
+                    }
+                }
+            }
+            for (device, session) in core.sessions
+            where !world.nodes.contains(where: { node in
+                node.connections.contains { $0.id(node) == session }
+            }) {
+                fail("sessions: \(session) of device \(device) has ended")
+            }
+        }
+        for node in world.nodes where node.router.sessionCount > remote[node.index] {
+            fail(
+                "counts: node \(node.index) has \(node.router.sessionCount) sessions, not \(remote[node.index])"
+            )
+        }
+        for node in world.nodes {
+            for connection in node.connections {
+                if case .asked = connection.login {
+                    fail("waits: a login of node \(node.index) has no answer")
+                }
+            }
+        }
+    }
+}

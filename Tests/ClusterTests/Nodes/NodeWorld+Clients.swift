@@ -1,0 +1,117 @@
+import Basics
+import Cluster
+import Delivery
+
+/// A connection of a client, and the next one in its place when it has ended.
+final class WorldConnection {
+    enum Login {
+        case none
+        /// It waits for the answer.
+        case asked(device: UInt64)
+        case loggedIn(device: UInt64)
+    }
+
+    let slot: UInt32
+    var generation: UInt32 = 0
+    var login = Login.none
+
+    init(slot: UInt32) { self.slot = slot }
+
+    func id(_ node: WorldNode) -> ConnectionID {
+        ConnectionID(
+            node: node.number.number, reactor: 0, slot: slot,
+            generation: generation &+ UInt32(node.process) << 16)
+    }
+}
+
+/// The clients of all nodes.
+extension NodeWorld {
+    func work() {
+        guard time < Self.loadMicroseconds else { return }
+        after(draw(2_000...25_000)) { $0.work() }
+        guard let node = nodes.randomElement(using: &random), node.isRunning, node.pausedUntil <= time,
+            let connection = node.connections.randomElement(using: &random),
+            let device = Self.devices.randomElement(using: &random)
+        else { return }
+        switch draw(0...99) {
+        case 0..<12: request(.register, device, connection, node)
+        case 12..<20: request(.unregister, device, connection, node)
+        case 20..<32: login(device, connection, node)
+        default: for _ in 0..<draw(1...3) { request(.message, device, connection, node) }
+        }
+    }
+
+    private func request(
+        _ kind: WorldChange.Kind, _ device: UInt64, _ connection: WorldConnection, _ node: WorldNode
+    ) {
+        requests += 1
+        let requester = Requester(connection: connection.id(node), requestID: requests)
+        checkers.asked(kind, device, requester, time)
+        let digest = SecretDigest(bytes: [1])
+        let event: Event =
+            switch kind {
+            case .register:
+                .device(
+                    DeviceID(device),
+                    .register(
+                        RegistrationRequest(
+                            requester: requester, device: DeviceID(device), token: digest, category: [],
+                            subtype: [], senderText: [])))
+            case .unregister: .device(DeviceID(device), .forget(requester))
+            case .message:
+                .submitted(
+                    Submission(
+                        requester: requester, entitlement: .account(SenderID(1)),
+                        target: RegistrationName(device: DeviceID(device), number: RegistrationNumber(1)),
+                        content: MessageContent(messageID: [], body: [])))
+            }
+        accept(event, node)
+    }
+
+    /// A connection logs in as a device once.
+    private func login(_ device: UInt64, _ connection: WorldConnection, _ node: WorldNode) {
+        guard case .none = connection.login else { return }
+        connection.login = .asked(device: device)
+        accept(
+            .deviceLogin(
+                DeviceLogin(
+                    connection: connection.id(node), device: DeviceID(device),
+                    token: SecretDigest(bytes: [1]), received: [])), node)
+    }
+
+    /// A command reaches a session of a node.
+    func perform(_ command: SessionCommand, _ id: ConnectionID, _ node: WorldNode, of partition: Int?) {
+        guard let connection = node.connections.first(where: { $0.id(node) == id }) else { return }
+        switch command {
+        case .submission(let request, let reply): checkers.answered(request, reply, self)
+        case .reply(let request, let reply): checkers.answered(request, reply, self)
+        case .device(.loginAccepted):
+            guard case .asked(let device) = connection.login else {
+                return checkers.fail("answers: a login is accepted twice")
+            }
+            connection.login = .loggedIn(device: device)
+        case .device(.loginRefused), .connection(.close): close(id, node)
+        default: break
+        }
+    }
+
+    /// A session ends, and its client comes back with another one.
+    func close(_ id: ConnectionID, _ node: WorldNode) {
+        guard let connection = node.connections.first(where: { $0.id(node) == id }) else { return }
+        end(connection, node)
+    }
+
+    func end(_ connection: WorldConnection, _ node: WorldNode) {
+        let id = connection.id(node)
+        checkers.ended(id, time)
+        if node.isRunning {
+            switch connection.login {
+            case .asked(let device), .loggedIn(let device):
+                accept(.deviceClosed(id, DeviceID(device)), node)
+            case .none: break
+            }
+        }
+        connection.generation += 1
+        connection.login = .none
+    }
+}

@@ -1,0 +1,344 @@
+import Basics
+import Cluster
+import ClusterLog
+import ClusterLogSupport
+import Delivery
+
+/// The thread of the cluster of a node, and the log.
+extension NodeWorld {
+    func wakeCluster(_ node: WorldNode) {
+        guard node.isRunning, !node.isClusterAwake else { return }
+        node.isClusterAwake = true
+        after(draw(10...1_000), on: node) { $0.clusterTurn(node) }
+    }
+
+    private func clusterTurn(_ node: WorldNode) {
+        node.isClusterAwake = false
+        var inbox = ClusterInbox()
+        swap(&inbox, &node.clusterInbox)
+        for (partition, batch) in inbox.batches { submit(batch, node.replicas[partition], node) }
+        for event in inbox.events { route(.event(event), node) }
+        if !inbox.commands.isEmpty {
+            let validUntil = canary == .ignoresLateCommands ? Instant.distantFuture : inbox.validUntil
+            route(.commands(inbox.commands, validUntil: validUntil), node)
+        }
+        for job in inbox.jobs { job(self) }
+        postIncoming(node)
+    }
+
+    /// The shell ticks ten times a second and more.
+    func tick(_ node: WorldNode) {
+        after(draw(20_000...100_000), on: node) { world in
+            for hosted in node.replicas { world.report(hosted, node) }
+            world.handle(.tick, node)
+            for hosted in node.replicas {
+                world.handle(
+                    .reached(node.membership?.reached(of: hosted.partition) ?? .start), of: hosted, node)
+                world.handle(.tick, of: hosted, node)
+            }
+            if world.canary != .neverTicks { world.route(.tick, node) }
+            world.postIncoming(node)
+            // The partitions are ticked as well.
+            for case let core? in node.cores where !core.isLeaving { core.isActive = true }
+            world.wakeReactor(node)
+            world.tick(node)
+        }
+    }
+
+    func postIncoming(_ node: WorldNode) {
+        let (owned, commands) = (node.owned, node.owedCommands)
+        guard !owned.isEmpty || !commands.isEmpty else { return }
+        (node.owned, node.owedCommands) = ([], [])
+        node.reactorInbox.commands += commands
+        if !owned.isEmpty { postJob(node) { world in for event in owned { world.acceptOwned(event, node) } } }
+        wakeReactor(node)
+    }
+
+    private func postJob(_ node: WorldNode, _ job: @escaping (NodeWorld) -> Void) {
+        node.reactorInbox.jobs.append(job)
+        wakeReactor(node)
+    }
+
+    // MARK: The router
+
+    func route(_ event: NodeRouterEvent, _ node: WorldNode) {
+        guard canary?.changes(event) != true else { return }
+        var effects: [NodeRouterEffect] = []
+        node.router.handle(event, now: now.monotonic, effects: &effects)
+        canary?.change(&effects, self)
+        for effect in effects { perform(effect, node) }
+    }
+
+    private func perform(_ effect: NodeRouterEffect, _ node: WorldNode) {
+        switch effect {
+        case .deliver(let event, _): node.owned.append(event)
+        case .send(let event, let owner, _):
+            if isFaulty, chance(1) { return route(.unsent(event, to: owner), node) }
+            send(.event(event), from: node, to: nodes[Int(owner.number) - 1])
+        case .command(let command, let connection): node.owedCommands.append((connection, command))
+        case .sendCommand(let command, let connection, let target):
+            send(.command(command, connection), from: node, to: nodes[Int(target.number) - 1])
+        case .passFence(let partition):
+            if canary == .neverPassesFence { return }
+            postIncoming(node)
+            postJob(node) { _ in node.doors[partition].fencePassed() }
+        case .closeSessions(let partition):
+            postIncoming(node)
+            postJob(node) { $0.closeSessions(of: partition, node) }
+        case .submit, .store, .sendChange, .sendOutcome, .changed, .unreached: break
+        }
+    }
+
+    // MARK: Membership
+
+    func handle(_ event: MembershipEvent, _ node: WorldNode) {
+        var effects: [MembershipEffect] = []
+        node.membership?.handle(event, now: now, effects: &effects)
+        for effect in effects { perform(effect, node) }
+    }
+
+    private func report(_ hosted: WorldReplica, _ node: WorldNode) {
+        handle(
+            .local(partition: hosted.partition, hosted.replica.report(at: now.monotonic)), node)
+    }
+
+    func perform(_ effect: MembershipEffect, _ node: WorldNode) {
+        switch effect {
+        case .send(let heartbeat): publish(heartbeat, node)
+        case .owner(let partition, let owner): route(.owner(partition: partition, owner), node)
+        case .claim(let partition, let released):
+            let hosted = node.replicas[partition]
+            let released = canary == .believesReleased ? LogPosition(1 << 60) : released
+            handle(.claim(Claim(random.next()), released: released), of: hosted, node)
+        case .abandon(let partition): handle(.abandon, of: node.replicas[partition], node)
+        case .release(let partition, let successor): release(partition, to: successor, node)
+        case .resume(let partition): resume(node.replicas[partition], node)
+        case .member, .frameVersion, .roster, .raised, .cleared, .drained: break
+        }
+    }
+
+    private func publish(_ heartbeat: Heartbeat, _ node: WorldNode) {
+        guard node.upCutUntil <= time else { return }
+        for other in nodes {
+            if other !== node, max(node.aloneUntil, other.aloneUntil) > time { continue }
+            after(draw(100...3_000)) { world in
+                guard other.downCutUntil <= world.time, other.isRunning else { return }
+                other.clusterInbox.jobs.append { $0.handle(.heartbeat(heartbeat), other) }
+                world.wakeCluster(other)
+            }
+        }
+    }
+
+    private func release(_ partition: Int, to successor: NodeNumber, _ node: WorldNode) {
+        // Events that the partition still gets come first.
+        if canary != .leavesEarly { postIncoming(node) }
+        postJob(node) { world in
+            world.leave(partition, node)
+            node.toCluster.jobs.append { world in
+                guard case .leaving(let successor) = node.router.standing(of: partition) else { return }
+                world.handle(.release(to: successor), of: node.replicas[partition], node)
+            }
+        }
+        route(.leaves(partition: partition, to: successor), node)
+    }
+
+    private func resume(_ hosted: WorldReplica, _ node: WorldNode) {
+        guard node.router.standing(of: hosted.partition) != .away else { return }
+        handle(.resume, of: hosted, node)
+        serve(hosted, node)
+        route(.resumed(partition: hosted.partition), node)
+    }
+
+    private func serve(_ hosted: WorldReplica, _ node: WorldNode) {
+        let (partition, lease) = (hosted.partition, WorldLease())
+        hosted.lease?.until = .distantPast
+        hosted.lease = lease
+        publishLease(hosted, node)
+        postJob(node) { $0.take(partition, lease, node) }
+    }
+
+    private func publishLease(_ hosted: WorldReplica, _ node: WorldNode) {
+        guard let lease = hosted.lease else { return }
+        lease.until = hosted.replica.leaseEnd
+        guard lease.isAwaited, lease.until > .distantPast else { return }
+        lease.isAwaited = false
+        // The reactor looks at what waits.
+        postJob(node) { _ in node.cores[hosted.partition]?.isActive = true }
+    }
+
+    // MARK: Replicas
+
+    func handle(_ event: ReplicaEvent, of hosted: WorldReplica, _ node: WorldNode) {
+        var effects: [ReplicaEffect] = []
+        hosted.replica.handle(event, now: now, effects: &effects)
+        perform(effects, hosted, node)
+    }
+
+    /// Passes an event of the log on, after a moment, unless the node is cut off.
+    private func heard(_ event: ReplicaEvent, _ hosted: WorldReplica, _ node: WorldNode, _ process: Int) {
+        guard node.process == process, node.isRunning, node.downCutUntil <= time else { return }
+        node.clusterInbox.jobs.append { $0.handle(event, of: hosted, node) }
+        wakeCluster(node)
+    }
+
+    private func submit(_ batch: WorldBatch, _ hosted: WorldReplica, _ node: WorldNode) {
+        var entry = ByteBuffer()
+        for change in batch.changes {
+            entry.append(word: change.kind.rawValue << 56 | change.device)
+            entry.append(word: UInt64(change.connection.node) << 32 | UInt64(change.connection.slot))
+            entry.append(word: UInt64(change.connection.generation) << 32 | UInt64(change.request))
+        }
+        var effects: [ReplicaEffect] = []
+        let number =
+            hosted.replica.isOwning
+            ? hosted.replica.submit(entry.bytes, now: now, effects: &effects) : nil
+        if let number {
+            hosted.open[number] = batch
+        } else {
+            fail(batch, hosted.partition, node)
+        }
+        perform(effects, hosted, node)
+    }
+
+    private func fail(_ batch: WorldBatch, _ partition: Int, _ node: WorldNode) {
+        node.reactorInbox.reports.append((partition, batch.number, true))
+        wakeReactor(node)
+    }
+
+    private func perform(_ effects: [ReplicaEffect], _ hosted: WorldReplica, _ node: WorldNode) {
+        for effect in effects { perform(effect, hosted, node) }
+        publishLease(hosted, node)
+    }
+
+    private func perform(_ effect: ReplicaEffect, _ hosted: WorldReplica, _ node: WorldNode) {
+        let partition = hosted.partition
+        switch effect {
+        case .append(let name):
+            if let frame = hosted.replica.frame(name) { append(frame, name, hosted, node) }
+        case .appendRecord(let bytes): append(bytes, FrameName(claim: Claim(0), number: 0), hosted, node)
+        case .read(let position): read(position, hosted, node)
+        case .follow(let position): hosted.follows = position
+        case .stopFollowing: hosted.follows = nil
+        case .apply(let frame):
+            hosted.frames.append(frame)
+            if hosted.frames.count == 1 { applyLater(hosted, node) }
+        case .fail(let range):
+            for number in range {
+                if let batch = hosted.open.removeValue(forKey: number) { fail(batch, partition, node) }
+            }
+        case .took:
+            checkers.took(partition, node, self)
+            serve(hosted, node)
+            route(.took(partition: partition), node)
+        case .surrender(let number):
+            postJob(node) { world in
+                if world.canary != .keepsDeciding { node.cores[partition]?.hasSurrendered = true }
+                node.toCluster.jobs.append { $0.handle(.surrendered(number), of: hosted, node) }
+            }
+        case .lost:
+            guard node.router.standing(of: partition) != .away else { return }
+            if canary != .keepsLease {
+                hosted.lease?.until = .distantPast
+            }
+            hosted.lease = nil
+            postIncoming(node)
+            postJob(node) { $0.leave(partition, node) }
+            route(.lost(partition: partition), node)
+        case .changed: report(hosted, node)
+        case .shortened, .repaired: break
+        case .halted(let reason): checkers.fail("halted: \(reason)")
+        }
+    }
+
+    private func applyLater(_ hosted: WorldReplica, _ node: WorldNode) {
+        after(draw(10...4_000), on: node) { world in
+            guard let frame = hosted.frames.first else { return }
+            hosted.frames.removeFirst()
+            var own: [WorldBatch] = []
+            var changes: [[WorldChange]] = []
+            switch frame.content {
+            case .own(let range):
+                own = range.compactMap { hosted.open.removeValue(forKey: $0) }
+                changes = own.map(\.changes)
+            case .foreign(let content): changes = Self.changes(in: content)
+            }
+            for change in changes.dropFirst(Int(frame.skips)).joined() { hosted.store.apply(change) }
+            hosted.store.reader = LogReader(term: frame.term, number: frame.number, position: frame.position)
+            for batch in own { node.reactorInbox.reports.append((hosted.partition, batch.number, false)) }
+            if !own.isEmpty { world.wakeReactor(node) }
+            node.clusterInbox.jobs.append { $0.handle(.applied(frame.position), of: hosted, node) }
+            world.wakeCluster(node)
+            if !hosted.frames.isEmpty { world.applyLater(hosted, node) }
+        }
+    }
+
+    private static func changes(in content: [UInt8]) -> [[WorldChange]] {
+        (AppliedFrame.batches(in: content) ?? []).map { range in
+            stride(from: range.lowerBound, to: range.upperBound, by: 24).map { at in
+                let words = [0, 8, 16].map { content.raw.word(at: at + $0) }
+                return WorldChange(
+                    kind: WorldChange.Kind(rawValue: words[0] >> 56) ?? .message,
+                    device: words[0] & 0xFFFF_FFFF,
+                    connection: ConnectionID(
+                        node: UInt16(words[1] >> 32), reactor: 0,
+                        slot: UInt32(truncatingIfNeeded: words[1]), generation: UInt32(words[2] >> 32)),
+                    request: UInt32(truncatingIfNeeded: words[2]))
+            }
+        }
+    }
+
+    // MARK: The log
+
+    private func reaches(_ node: WorldNode) -> Bool { max(node.upCutUntil, node.aloneUntil) <= time }
+
+    private func append(_ frame: [UInt8], _ name: FrameName, _ hosted: WorldReplica, _ node: WorldNode) {
+        guard reaches(node) else { return }
+        let (process, partition) = (node.process, hosted.partition)
+        switch logs[partition].fate(of: node.index, at: time, isFaulty: isFaulty, &random) {
+        case .lost: break
+        case .refused(let delay):
+            after(delay) { $0.heard(.refused(name), hosted, node, process) }
+        case .stored(let delay, let answerDelay):
+            after(delay) { world in
+                let position = world.logs[partition].store(frame, &world.random)
+                guard let answerDelay else { return }
+                world.after(answerDelay) { $0.heard(.stored(name, at: position), hosted, node, process) }
+            }
+        }
+    }
+
+    private func read(_ position: LogPosition, _ hosted: WorldReplica, _ node: WorldNode) {
+        guard node.upCutUntil <= time else { return }
+        let process = node.process
+        after(draw(200...4_000)) { world in
+            guard node.aloneUntil <= world.time else {
+                return world.heard(.readFailed, hosted, node, process)
+            }
+            let reading = world.logs[hosted.partition].read(
+                position, at: world.time, isFaulty: world.isFaulty, &world.random)
+            let event: ReplicaEvent =
+                switch reading {
+                case .record(let bytes, let position): .record(bytes, at: position)
+                case .end(let position): .end(position)
+                case .removed(let first): .removed(first: first)
+                case .failed: .readFailed
+                }
+            world.heard(event, hosted, node, process)
+        }
+    }
+
+    func follow(_ hosted: WorldReplica, _ node: WorldNode) {
+        after(draw(1_000...30_000), on: node) { world in
+            world.follow(hosted, node)
+            guard max(node.downCutUntil, node.aloneUntil) <= world.time else { return }
+            for _ in 0..<32 {
+                guard let position = hosted.follows,
+                    case .record(let bytes, let found) = world.logs[hosted.partition].read(
+                        position.next, at: world.time, isFaulty: world.isFaulty, &world.random)
+                else { return }
+                hosted.follows = found
+                world.handle(.followed(bytes, at: found), of: hosted, node)
+            }
+        }
+    }
+}

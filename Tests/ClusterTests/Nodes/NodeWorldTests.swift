@@ -1,0 +1,57 @@
+import Basics
+import Cluster
+import Foundation
+import Testing
+
+/// Whole nodes in simulated worlds: `CCS_SEED` sets the first seed, `CCS_SEEDS` the number of seeds.
+@Suite("nodes in the simulation") struct NodeWorldTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let first = environment["CCS_SEED"].flatMap { UInt64($0) } ?? 0
+    private static let count = environment["CCS_SEEDS"].flatMap { UInt64($0) } ?? 24
+
+    @Test("nodes decide by leases, in order, answer each request once, and hold nothing for ever")
+    func holds() {
+        var (requests, accepted, refused, unavailable, takeovers, decisions) = (0, 0, 0, 0, 0, 0)
+        for seed in Self.first..<Self.first + Self.count {
+            let world = NodeWorld(seed: seed)
+            let found = world.run()
+            #expect(found.isEmpty, "seed \(seed): \(found)")
+            requests += world.checkers.all.count
+            accepted += world.checkers.count(.accepted)
+            refused += world.checkers.count(.notRegistered)
+            unavailable += world.checkers.count(.unavailable)
+            takeovers += world.checkers.takeovers
+            decisions += world.checkers.decisions
+        }
+        print(
+            "worlds \(Self.count): requests \(requests) accepted \(accepted) refused \(refused) unavailable \(unavailable) takeovers \(takeovers) decisions \(decisions)"
+        )
+        #expect(accepted > requests / 2 && refused > requests / 20, "most is decided")
+        #expect(unavailable > 0 && takeovers > 4 * Int(Self.count), "faults show")
+    }
+
+    @Test("a seed repeats a run")
+    func repeats() {
+        let worlds = [5, 5].map { NodeWorld(seed: $0) }
+        for world in worlds { _ = world.run() }
+        #expect(worlds[0].checkers.decisions == worlds[1].checkers.decisions)
+        #expect(worlds[0].time == worlds[1].time && worlds[0].requests == worlds[1].requests)
+    }
+
+    /// The planted faults that few worlds show, such as those of a process that stands still between a decision and its effect, take
+    /// thousands of seeds: `CCS_SEEDS` runs them all.
+    static let canaries: [NodeCanary] =
+        environment["CCS_SEEDS"] == nil
+        ? [
+            .ignoresGate, .keepsSessions, .keepsRemoteSessions, .missesCloses, .ignoresFences,
+            .neverPassesFence, .missesLostLinks, .missesNewLinks, .missesOwners, .losesDelivered,
+            .deliversTwice,
+            .answersTwice, .losesAnswers, .reordersDelivered, .sendsTwice,
+        ] : NodeCanary.allCases
+
+    @Test("a planted fault is found", arguments: canaries)
+    func found(_ canary: NodeCanary) {
+        let seed = (0..<max(40, Self.count)).first { !NodeWorld(seed: $0, canary: canary).run().isEmpty }
+        #expect(seed != nil, "\(canary)")
+    }
+}
