@@ -11,7 +11,7 @@ enum ImportRules {
         "Wire": ["Basics", "XMLStream", "HTTP2Engine", "Compression"],
         "Delivery": ["Basics"],
         "ClusterLog": ["Basics"],
-        "Cluster": ["Basics", "ClusterLog"],
+        "Cluster": ["Basics", "ClusterLog", "Delivery", "NodeProtocol"],
         "Sessions": ["Basics", "Wire", "Compression", "Delivery"],
         "Store": ["Basics", "Delivery"],
         "RocksStore": ["Basics", "Delivery", "Store", "CRocksDB", "Glibc", "Synchronization"],

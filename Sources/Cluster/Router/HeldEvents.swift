@@ -3,7 +3,7 @@ import Delivery
 
 /// Events for partitions whose owner is unknown or is changing, until there is one or their time is over.
 struct HeldEvents: Sendable {
-    private struct Held: Sendable {
+    struct Held: Sendable {
         var event: Event
         var until: Instant
         /// Whether it comes back from the owner before: it is older than what has begun to wait here.
@@ -27,23 +27,17 @@ struct HeldEvents: Sendable {
         return true
     }
 
+    /// The partitions whose events wait, in order.
+    var partitions: [Int] { byPartition.keys.sorted() }
+
     /// Whether events of a partition wait.
     func isHolding(_ partition: Int) -> Bool { byPartition[partition] != nil }
 
-    /// Removes and returns the events of a partition, in order, with the ends of their waits.
-    mutating func take(_ partition: Int) -> [(event: Event, until: Instant)] {
+    /// Removes and returns the events of a partition, in order.
+    mutating func take(_ partition: Int) -> [Held] {
         guard let held = byPartition.removeValue(forKey: partition) else { return [] }
         count -= held.count
-        return held.map { ($0.event, $0.until) }
-    }
-
-    /// Removes events of all partitions.
-    mutating func removeAll(where isOver: (Event) -> Bool) {
-        for (partition, held) in byPartition {
-            let rest = held.filter { !isOver($0.event) }
-            count -= held.count - rest.count
-            byPartition[partition] = rest.isEmpty ? nil : rest
-        }
+        return held
     }
 
     /// Removes and returns the events whose time is over.

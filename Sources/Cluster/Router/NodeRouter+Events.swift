@@ -6,20 +6,19 @@ import NodeProtocol
 extension NodeRouter {
     /// Passes an event to the node that owns its partition. It waits if there is none, and behind those that wait.
     mutating func route(
-        _ event: Event, until: Instant?, _ now: Instant, _ effects: inout [NodeRouterEffect]
+        _ event: Event, until: Instant? = nil, isBack: Bool = false, _ now: Instant,
+        _ effects: inout [NodeRouterEffect]
     ) {
         guard let partition = event.key?.partition(of: partitions.count) else { return }
-        guard !held.isHolding(partition), isFree(partition) else {
-            return hold(event, of: partition, until, now, &effects)
+        let isDelayed = held.isHolding(partition) || !isFree(partition)
+        if !isDelayed, partitions[partition].standing == .serving {
+            return deliver(event, partition, &effects)
         }
-        switch partitions[partition].standing {
-        case .serving: deliver(event, partition, &effects)
-        case .away, .leaving:
-            guard let owner = partitions[partition].owner, owner != node, links.contains(owner) else {
-                return hold(event, of: partition, until, now, &effects)
-            }
-            send(event, to: owner, now, &effects)
+        guard !beginsElsewhere(event) else { return refuse(event, now, &effects) }
+        guard !isDelayed, let owner = partitions[partition].owner, owner != node, links.contains(owner) else {
+            return hold(event, of: partition, until, isBack: isBack, now, &effects)
         }
+        send(event, of: partition, to: owner, now, &effects)
     }
 
     /// Accepts an event of another node, for a partition that this node should own.
@@ -31,11 +30,23 @@ extension NodeRouter {
         else { return }
         if partitions[partition].standing == .serving, !held.isHolding(partition) {
             deliver(event, partition, &effects)
+        } else if beginsElsewhere(event) {
+            refuse(event, now, &effects)
         } else {
             // The news of a change has reached the other node earlier than this one, or later.
             let isBack = event.openRequests.contains { $0.key.session?.node == node.number }
             hold(event, of: partition, nil, isBack: isBack, now, &effects)
         }
+    }
+
+    /// Whether an event begins a session of another node. It never waits here and is not passed on: the end of the session may go another way,
+    /// and arrive before it.
+    private func beginsElsewhere(_ event: borrowing Event) -> Bool {
+        RemoteSessions.begun(by: event).map { $0.0.node != node.number } ?? false
+    }
+
+    private mutating func refuse(_ event: Event, _ now: Instant, _ effects: inout [NodeRouterEffect]) {
+        answer([event.answerWhenUnreached()], .noOwner, now, &effects)
     }
 
     private mutating func deliver(_ event: Event, _ partition: Int, _ effects: inout [NodeRouterEffect]) {
@@ -54,12 +65,12 @@ extension NodeRouter {
     }
 
     private mutating func send(
-        _ event: Event, to owner: NodeNumber, _ now: Instant, _ effects: inout [NodeRouterEffect]
+        _ event: Event, of partition: Int, to owner: NodeNumber, _ now: Instant,
+        _ effects: inout [NodeRouterEffect]
     ) {
         guard
             table.open(
-                event, to: owner.number, onward: ownerOfSender(of: event)?.number,
-                of: event.key?.partition(of: partitions.count) ?? 0, now: now)
+                event, to: owner.number, onward: ownerOfSender(of: event)?.number, of: partition, now: now)
         else {
             return answer([event.answerWhenUnreached()], .notSent, now, &effects)
         }
@@ -89,7 +100,21 @@ extension NodeRouter {
     /// Passes on the events and the changes that wait for the owner of a partition.
     mutating func flush(_ partition: Int, _ now: Instant, _ effects: inout [NodeRouterEffect]) {
         for change in changes.take(partition) { submit(change, now, &effects) }
-        for (event, until) in held.take(partition) { route(event, until: until, now, &effects) }
+        for entry in held.take(partition) {
+            route(entry.event, until: entry.until, isBack: entry.isBack, now, &effects)
+        }
+    }
+
+    /// Passes on what other nodes have sent here although this one is not the owner. It waits for a tick: two nodes that take each other
+    /// for the owner must not pass it to and fro without a pause.
+    private mutating func passOnHeld(_ now: Instant, _ effects: inout [NodeRouterEffect]) {
+        guard held.count > 0 else { return }
+        for partition in held.partitions where isFree(partition) {
+            guard let owner = partitions[partition].owner, owner != node, links.contains(owner) else {
+                continue
+            }
+            flush(partition, now, &effects)
+        }
     }
 
     /// Answers the requests whose time is over.
@@ -99,6 +124,7 @@ extension NodeRouter {
         endOverdueChanges(now, &effects)
         answer(table.overdue(now: now), .noAnswer, now, &effects)
         endFences(now, &effects)
+        passOnHeld(now, &effects)
     }
 
     /// Whether no earlier event of this node is still with the owner before.
@@ -122,6 +148,8 @@ extension NodeRouter {
         where until <= now || !table.isWaiting(for: partition) {
             fences[partition] = nil
             answer(table.abandoned(partition), .noAnswer, now, &effects)
+            // The owner before may have let in sessions meanwhile.
+            effects.append(.closeSessions(partition: partition))
             flush(partition, now, &effects)
             passFences(of: partition, &effects)
         }
@@ -145,6 +173,6 @@ extension NodeRouter {
             answer.forEach(command: { commands.append(($0, $1)) }, event: { events.append($0) })
         }
         for (connection, command) in commands { route(command, to: connection, &effects) }
-        for event in events { route(event, until: nil, now, &effects) }
+        for event in events { route(event, now, &effects) }
     }
 }

@@ -14,8 +14,6 @@ extension NodeRouter {
     /// The link to a node is lost: its sessions have ended, and no answers come from it.
     mutating func unlink(_ other: NodeNumber, _ now: Instant, _ effects: inout [NodeRouterEffect]) {
         links.remove(other)
-        // Those that wait for an owner would be let in, and nothing would report their ends.
-        held.removeAll { RemoteSessions.begun(by: $0)?.0.node == other.number }
         for event in sessions.lose(other) {
             guard let partition = event.key?.partition(of: partitions.count) else { continue }
             effects.append(.deliver(event, partition: partition))

@@ -76,7 +76,7 @@ public struct NodeRouter: Sendable {
         _ event: consuming NodeRouterEvent, now: Instant, effects: inout [NodeRouterEffect]
     ) {
         switch event {
-        case .event(let event): route(event, until: nil, now, &effects)
+        case .event(let event): route(event, now, &effects)
         case .commands(var commands, let validUntil):
             for (connection, command) in commands { sessions.note(command, to: connection) }
             commands.close(from: validUntil, now: now)

@@ -55,7 +55,7 @@ public enum NodeRouterEffect: Sendable {
     case deliver(Event, partition: Int)
     /// The reactor of a partition has what it had passed on before it took it.
     case passFence(partition: Int)
-    /// Send an event to the node that owns its partition. One that nobody waits for may wait in a link that has no room; any other is
+    /// Send an event to the node that owns its partition. One without a requester may wait in a link that has no room; any other is
     /// `unsent` then.
     case send(Event, to: NodeNumber, mayWait: Bool)
     /// Pass a command to a session of this node.

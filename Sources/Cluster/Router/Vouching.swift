@@ -28,7 +28,7 @@ public struct Vouching: Sendable {
     /// Whether nothing waits.
     public var isEmpty: Bool { waiting.isEmpty }
 
-    /// Keeps a request of a sender, of whom this node has a record. Returns its answer if too many wait.
+    /// Keeps a request with the record that this node has of its sender. Returns its answer if too many wait.
     public mutating func keep(
         _ event: consuming Event, of sender: SenderID, _ record: SenderRecord?, now: Instant
     ) -> UnreachedAnswer? {

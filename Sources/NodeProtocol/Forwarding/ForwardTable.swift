@@ -41,8 +41,8 @@ public struct ForwardTable: Sendable {
     private var entries: [Entry] = []
     private var vacant: [Int32] = []
     private var places: [Key: Int32] = [:]
-    /// How many entries each partition has.
-    private var waiting: [Int: Int] = [:]
+    /// How many entries each partition has; those beyond the end have none.
+    private var waiting: [Int] = []
     private var first: Int32?
     private var last: Int32?
     /// How many answers are due.
@@ -62,7 +62,9 @@ public struct ForwardTable: Sendable {
     public var deadline: Instant? { first.map { entries[Int($0)].deadline } }
 
     /// Whether something waits for an event of a partition.
-    public func isWaiting(for partition: Int) -> Bool { waiting[partition] != nil }
+    public func isWaiting(for partition: Int) -> Bool {
+        partition < waiting.count && waiting[partition] > 0
+    }
 
     /// Tracks what waits on this node for an event that is sent to another node. An event without answer is not tracked.
     ///
@@ -96,7 +98,10 @@ public struct ForwardTable: Sendable {
         let entry = Entry(
             key: key, target: target, partition: partition, onward: onward, answer: request.answer,
             deadline: deadline, previous: last)
-        waiting[partition, default: 0] += 1
+        if partition >= waiting.count {
+            waiting += Array(repeating: 0, count: partition + 1 - waiting.count)
+        }
+        waiting[partition] += 1
         let place: Int32
         if let free = vacant.popLast() {
             place = free
@@ -196,8 +201,7 @@ public struct ForwardTable: Sendable {
             last = entry.previous
         }
         places[entry.key] = nil
-        let rest = (waiting[entry.partition] ?? 1) - 1
-        waiting[entry.partition] = rest > 0 ? rest : nil
+        waiting[entry.partition] -= 1
         // The answer may refer to other memory.
         entries[Int(place)].answer = .none
         vacant.append(place)

@@ -115,7 +115,10 @@ final class ReactorHost: ReactorDelegate {
             partitions.handle(report: report.event, of: report.partition, now: now)
         }
         for event in parcel.events { accept(event, now: now) }
-        parcel.commands.close(from: parcel.validUntil, now: Now.read().monotonic)
+        // Only commands of leases have an end: without a cluster, the time is not read.
+        if parcel.validUntil < .distantFuture {
+            parcel.commands.close(from: parcel.validUntil, now: Now.read().monotonic)
+        }
         perform(&parcel.commands, now)
         for job in parcel.jobs { job(self) }
         releaseBackpressure()

@@ -39,7 +39,7 @@ enum NodeCanary: CaseIterable {
     case sendsTwice
     case losesUnsent
 
-    /// Whether the router does not hear of an event.
+    /// Whether the router does not get an event.
     func changes(_ event: NodeRouterEvent) -> Bool {
         switch (self, event) {
         case (.missesNewLinks, .linked), (.missesOwners, .owner), (.missesLosses, .lost),

@@ -34,6 +34,8 @@ struct NodeCheckers {
     private(set) var found: [String] = []
     private(set) var all: [UInt32: Request] = [:]
     private var byConnection: [ConnectionID: [UInt32]] = [:]
+    /// The registrations and removals of each device.
+    private var changes: [UInt64: [UInt32]] = [:]
     /// When each node last took a partition, and last decided something of it.
     private var tookAt: [[Int64]] = Array(
         repeating: Array(repeating: 0, count: 3), count: NodeWorld.partitions)
@@ -51,6 +53,21 @@ struct NodeCheckers {
     mutating func took(_ partition: Int, _ node: WorldNode, _ world: NodeWorld) {
         tookAt[partition][node.index] = world.time
         takeovers += 1
+    }
+
+    /// A command leaves a node for another one.
+    mutating func sends(
+        _ command: SessionCommand, to connection: ConnectionID, _ node: WorldNode, _ world: NodeWorld
+    ) {
+        let device: UInt64?
+        switch command {
+        case .submission(let request, _), .reply(let request, _): device = all[request]?.device
+        case .device(.loginAccepted): device = world.device(of: connection)
+        default: device = nil
+        }
+        guard let device else { return }
+        decides(
+            command, PartitionKey.device(DeviceID(device)).partition(of: NodeWorld.partitions), node, world)
     }
 
     /// A decision of a partition leaves a node: no other node decides any more.
@@ -77,6 +94,7 @@ struct NodeCheckers {
     ) {
         all[requester.requestID] = Request(kind: kind, device: device, requester: requester, asked: time)
         byConnection[requester.connection, default: []].append(requester.requestID)
+        if kind != .message { changes[device, default: []].append(requester.requestID) }
     }
 
     mutating func answered(_ request: UInt32, _ reply: SubmissionReply, _ world: NodeWorld) {
@@ -121,7 +139,7 @@ struct NodeCheckers {
         byConnection[connection] = nil
     }
 
-    /// An answer to a message says whether its device is registered: a change that was acknowledged before it was asked must show, unless a
+    /// An answer to a message depends on whether its device is registered: a change that was acknowledged before it was asked must show, unless a
     /// later one may undo it.
     private mutating func checkRegistration(_ request: Request) {
         let isRegistered: Bool
@@ -130,8 +148,8 @@ struct NodeCheckers {
         case .notRegistered: isRegistered = false
         default: return
         }
-        let changes = all.values.filter {
-            $0.device == request.device && $0.kind != .message && $0.asked < request.answered
+        let changes = (changes[request.device] ?? []).compactMap { all[$0] }.filter {
+            $0.asked < request.answered
         }
         let contrary = changes.filter {
             $0.outcome == .accepted && ($0.kind == .register) != isRegistered
@@ -203,7 +221,7 @@ struct NodeCheckers {
         }
     }
 
-    /// Each session that is let in is known to the owner of its partition, and the owner knows no others.
+    /// Each session that is let in is known to the owner of its partition, and the owner has no others.
     private mutating func checkSessions(_ world: NodeWorld) {
         var remote = Array(repeating: 0, count: world.nodes.count)
         for partition in 0..<NodeWorld.partitions {

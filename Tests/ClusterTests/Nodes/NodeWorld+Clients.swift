@@ -68,6 +68,15 @@ extension NodeWorld {
         accept(event, node)
     }
 
+    /// The device as which a connection logs in. `nil` if it has ended or has not asked.
+    func device(of id: ConnectionID) -> UInt64? {
+        let node = nodes[Int(id.node) - 1]
+        return switch node.connections.first(where: { $0.id(node) == id })?.login {
+        case .asked(let device), .loggedIn(let device): device
+        case .some(.none), nil: nil
+        }
+    }
+
     /// A connection logs in as a device once.
     private func login(_ device: UInt64, _ connection: WorldConnection, _ node: WorldNode) {
         guard case .none = connection.login else { return }

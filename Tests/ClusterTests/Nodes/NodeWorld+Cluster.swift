@@ -72,11 +72,12 @@ extension NodeWorld {
     private func perform(_ effect: NodeRouterEffect, _ node: WorldNode) {
         switch effect {
         case .deliver(let event, _): node.owned.append(event)
-        case .send(let event, let owner, _):
-            if isFaulty, chance(1) { return route(.unsent(event, to: owner), node) }
+        case .send(let event, let owner, let mayWait):
+            if !mayWait, isFaulty, chance(1) { return route(.unsent(event, to: owner), node) }
             send(.event(event), from: node, to: nodes[Int(owner.number) - 1])
         case .command(let command, let connection): node.owedCommands.append((connection, command))
         case .sendCommand(let command, let connection, let target):
+            checkers.sends(command, to: connection, node, self)
             send(.command(command, connection), from: node, to: nodes[Int(target.number) - 1])
         case .passFence(let partition):
             if canary == .neverPassesFence { return }

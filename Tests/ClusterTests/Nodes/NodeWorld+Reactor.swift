@@ -23,6 +23,10 @@ extension NodeWorld {
                 core.committed(report.batch)
             }
         }
+        for load in inbox.loads {
+            load.core.isActive = true
+            load.core.loaded(load.device, isRegistered: load.isRegistered)
+        }
         for (connection, command) in inbox.commands { perform(command, connection, node, of: nil) }
         for job in inbox.jobs { job(self) }
         endReactorTurn(node)
@@ -34,23 +38,36 @@ extension NodeWorld {
             core.isActive = false
             for event in core.events { core.handle(event) }
             core.events = []
+            load(core, node)
             batches += 1
             if let batch = core.endTurn(batches) { node.toCluster.batches.append((core.partition, batch)) }
+            // Devices are evicted.
+            if core.isFree, chance(5) { core.devices = [:] }
             let until = passGate(core)
             letOut.append((core.partition, until, core.effects.commands))
             core.effects = Effects()
         }
         removeLeft(node)
         // The process may stand still before what was let out leaves it.
-        if isFaulty, chance(1), chance(20) {
-            node.pausedUntil = max(node.pausedUntil, time + draw(1...3_000_000))
-        }
+        if letOut.contains(where: { !$0.commands.isEmpty }) { standStill(node) }
         after(0, on: node) { world in
             for (partition, until, commands) in letOut {
                 world.leave(commands, of: partition, until: until, node)
             }
             world.postToCluster(node)
         }
+    }
+
+    /// Has the store read the devices that a core asks for; now and then, that takes a while.
+    private func load(_ core: WorldCore, _ node: WorldNode) {
+        for device in core.wanted {
+            after(isFaulty && chance(10) ? draw(1...500_000) : draw(50...3_000), on: node) { world in
+                let isRegistered = node.replicas[core.partition].store.registered.contains(device)
+                node.reactorInbox.loads.append((core, device, isRegistered))
+                world.wakeReactor(node)
+            }
+        }
+        core.wanted = []
     }
 
     private func passGate(_ core: WorldCore) -> Instant {
@@ -79,7 +96,6 @@ extension NodeWorld {
             guard connection.node == node.number.number else {
                 node.toCluster.commands.append((connection, command))
                 node.toCluster.validUntil = min(node.toCluster.validUntil, until)
-                if !isLate { checkers.decides(command, partition, node, self) }
                 continue
             }
             if isLate {
@@ -106,6 +122,13 @@ extension NodeWorld {
             ? parcel.validUntil : min(node.clusterInbox.validUntil, parcel.validUntil)
         node.clusterInbox.jobs += parcel.jobs
         wakeCluster(node)
+        if !parcel.commands.isEmpty { standStill(node) }
+    }
+
+    /// Has the process of a node stand still, now and then.
+    private func standStill(_ node: WorldNode) {
+        guard isFaulty, chance(1), chance(40) else { return }
+        node.pausedUntil = max(node.pausedUntil, time + draw(500_000...4_000_000))
     }
 
     // MARK: Ways of events
@@ -141,8 +164,7 @@ extension NodeWorld {
     }
 
     private func makeCore(_ partition: Int, _ lease: WorldLease, _ node: WorldNode) {
-        let registered = node.replicas[partition].store.registered
-        node.cores[partition] = WorldCore(partition, lease, registered)
+        node.cores[partition] = WorldCore(partition, lease)
     }
 
     private func removeLeft(_ node: WorldNode) {

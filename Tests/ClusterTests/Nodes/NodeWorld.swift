@@ -67,10 +67,19 @@ final class NodeWorld {
 
     private func run(_ node: WorldNode, _ process: Int, _ action: @escaping (NodeWorld) -> Void) {
         guard node.process == process, node.isRunning else { return }
-        guard node.pausedUntil <= time else {
-            return after(node.pausedUntil - time) { $0.run(node, process, action) }
+        guard node.pausedUntil > time || !node.deferred.isEmpty else { return action(self) }
+        node.deferred.append(action)
+        if node.deferred.count == 1 { resume(node, process) }
+    }
+
+    /// A process that has stood still does in order what it had to do meanwhile.
+    private func resume(_ node: WorldNode, _ process: Int) {
+        while node.process == process, !node.deferred.isEmpty {
+            guard node.pausedUntil <= time else {
+                return after(node.pausedUntil - time) { $0.resume(node, process) }
+            }
+            node.deferred.removeFirst()(self)
         }
-        action(self)
     }
 
     /// Runs until clients have waited for their answers long enough. Returns what the checkers have found.
@@ -114,7 +123,7 @@ final class NodeWorld {
     func kill(_ node: WorldNode, for span: Int64) {
         guard node.isRunning else { return }
         node.isRunning = false
-        node.pausedUntil = 0
+        (node.pausedUntil, node.deferred) = (0, [])
         for connection in node.connections { end(connection, node) }
         node.connections = []
         node.process += 1

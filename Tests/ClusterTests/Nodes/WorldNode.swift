@@ -63,6 +63,8 @@ struct WorldBatch {
 /// What waits for a reactor: parcels are merged, and their parts handled in this order.
 struct ReactorInbox {
     var reports: [(partition: Int, batch: UInt64, hasFailed: Bool)] = []
+    /// Devices that the store has read, with the core that has asked.
+    var loads: [(core: WorldCore, device: UInt64, isRegistered: Bool)] = []
     var commands: [(ConnectionID, SessionCommand)] = []
     var jobs: [(NodeWorld) -> Void] = []
 }
@@ -82,6 +84,8 @@ final class WorldNode {
     var process = 0
     var isRunning = false
     var pausedUntil: Int64 = 0
+    /// What it is to do when it does not stand still any more.
+    var deferred: [(NodeWorld) -> Void] = []
     /// Until when nothing goes to the log, and nothing comes from it.
     var upCutUntil: Int64 = 0
     var downCutUntil: Int64 = 0
@@ -126,7 +130,12 @@ final class WorldCore {
     var effects = Effects()
     var isLeaving = false
     var hasSurrendered = false
-    var registered: Set<UInt64>
+    /// Whether each device that is in memory is registered.
+    var devices: [UInt64: Bool] = [:]
+    /// What waits for devices that the store reads.
+    private var waiting: [UInt64: [Event]] = [:]
+    /// The devices to be read from the store.
+    var wanted: [UInt64] = []
     var sessions: [UInt64: ConnectionID] = [:]
     var events: [Event] = []
     /// Whether it is looked at in this turn.
@@ -135,39 +144,50 @@ final class WorldCore {
     private var answers: [(ConnectionID, SessionCommand)] = []
     private var open: [(number: UInt64, answers: [(ConnectionID, SessionCommand)])] = []
 
-    init(_ partition: Int, _ lease: WorldLease, _ registered: Set<UInt64>) {
-        (self.partition, self.lease, self.registered) = (partition, lease, registered)
-    }
+    init(_ partition: Int, _ lease: WorldLease) { (self.partition, self.lease) = (partition, lease) }
 
     /// Whether the store owes it nothing.
-    var isFree: Bool { open.isEmpty }
+    var isFree: Bool { open.isEmpty && waiting.isEmpty }
 
+    /// Handles an event at once, or once its device is in memory.
     func handle(_ event: Event) {
+        guard case .device(let device, _) = event else { return }
+        guard devices[device.number] == nil else { return handle(event, of: device) }
+        if waiting[device.number] == nil { wanted.append(device.number) }
+        waiting[device.number, default: []].append(event)
+    }
+
+    func loaded(_ device: UInt64, isRegistered: Bool) {
+        devices[device] = isRegistered
+        for event in waiting.removeValue(forKey: device) ?? [] { handle(event) }
+    }
+
+    private func handle(_ event: Event, of device: DeviceID) {
         switch event {
-        case .device(let device, .submitted(let submission)):
+        case .device(_, .submitted(let submission)):
             guard case .session(let requester) = submission.replyTo else { return }
-            let isKnown = registered.contains(device.number)
+            let isKnown = devices[device.number] == true
             if isKnown { change(.message, device, requester) }
             answer(
                 requester.connection,
                 .submission(
                     requestID: requester.requestID,
                     isKnown ? .accepted(id: nil, canonical: nil) : .refused(.notRegistered)))
-        case .device(let device, .register(let request)):
-            registered.insert(device.number)
+        case .device(_, .register(let request)):
+            devices[device.number] = true
             change(.register, device, request.requester)
             done(request.requester)
-        case .device(let device, .forget(let requester)):
-            registered.remove(device.number)
+        case .device(_, .forget(let requester)):
+            devices[device.number] = false
             change(.unregister, device, requester)
             done(requester)
-        case .device(let device, .login(let login)):
+        case .device(_, .login(let login)):
             // The session before ends.
             if let old = sessions.updateValue(login.connection, forKey: device.number) {
                 answer(old, .connection(.close(.ownerChanged)))
             }
             answer(login.connection, .device(.loginAccepted))
-        case .device(let device, .closed(let connection)):
+        case .device(_, .closed(let connection)):
             if sessions[device.number] == connection { sessions[device.number] = nil }
         default: break
         }
@@ -212,7 +232,7 @@ final class WorldCore {
     /// A batch has failed: the devices are read again, and nothing that depends on it holds.
     func failed(_ number: UInt64, _ stored: Set<UInt64>) {
         guard let at = open.firstIndex(where: { $0.number == number }) else { return }
-        registered = stored
+        for device in devices.keys { devices[device] = stored.contains(device) }
         for (connection, command) in open.remove(at: at).answers {
             switch command {
             case .submission(let request, _):

@@ -95,6 +95,101 @@ import Testing
         #expect(pass([.resumed(partition: partition)], to: &resumed) == ["deliver 1"])
     }
 
+    @Test(
+        "an event that a node sends to one that is not the owner goes on with the next tick, and holds none up"
+    )
+    func misdirected() {
+        var router = router()
+        let events: [NodeRouterEvent] = [
+            .linked(two), .linked(three), .owner(partition: partition, three),
+            .received(event(1, node: 2), from: two), .event(event(2)),
+        ]
+        #expect(pass(events, to: &router).isEmpty && router.heldCount == 2)
+        #expect(pass([.tick], to: &router, after: 100) == ["send 1 to 3", "send 2 to 3"])
+        #expect(pass([.event(event(3))], to: &router, after: 100) == ["send 3 to 3"])
+    }
+
+    @Test(
+        "a login waits at the node of its session alone: elsewhere the end of the session could arrive before it"
+    )
+    func loginsElsewhere() {
+        func login(_ node: UInt16) -> Event {
+            .deviceLogin(
+                DeviceLogin(
+                    connection: requester(1, node: node).connection, device: device,
+                    token: SecretDigest(bytes: [1]), received: []))
+        }
+        var router = router()
+        let events: [NodeRouterEvent] = [
+            .linked(two), .linked(three), .received(login(2), from: two), .owner(partition: partition, three),
+            .received(login(2), from: two), .event(login(2)),
+        ]
+        let refused = ["1 noOwner", "command to 2"]
+        #expect(pass(events, to: &router) == refused + refused + refused && router.heldCount == 0)
+        var owner = self.router()
+        let served = pass(
+            [.linked(two), .took(partition: partition), .received(login(2), from: two)], to: &owner)
+        #expect(served == ["deliver other"] && owner.sessionCount == 1)
+        #expect(pass([.lost(partition: partition)], to: &owner) == ["close at 2"] && owner.sessionCount == 0)
+        var own = self.router()
+        #expect(pass([.event(login(1))], to: &own).isEmpty && own.heldCount == 1)
+        #expect(pass([.linked(two), .owner(partition: partition, two)], to: &own) == ["send other to 2"])
+    }
+
+    @Test("after a change of the owner, events wait for what the one before owes, until its lease is over")
+    func fences() {
+        let moved: [NodeRouterEvent] = [
+            .linked(two), .linked(three), .owner(partition: partition, two), .event(event(1)),
+            .owner(partition: partition, three), .event(event(2)),
+        ]
+        let answer = NodeRouterEvent.receivedCommand(
+            .reply(requestID: 1, .unregistered), to: requester(1).connection, from: two)
+        var answered = router()
+        #expect(pass(moved, to: &answered) == ["send 1 to 2", "close sessions"])
+        // The owner before may have let in sessions meanwhile.
+        #expect(pass([answer], to: &answered) == ["command", "close sessions", "send 2 to 3"])
+        var silent = router()
+        _ = pass(moved, to: &silent)
+        let limit = Limits.ClusterLog.leaseWaitMilliseconds
+        #expect(pass([.tick], to: &silent, after: limit - 1).isEmpty)
+        #expect(
+            pass([.tick], to: &silent, after: limit)
+                == ["1 noAnswer", "refuse 1", "close sessions", "send 2 to 3"])
+        #expect(pass([answer], to: &silent, after: limit).isEmpty)
+    }
+
+    @Test("an event that comes back from the owner before goes on ahead of later ones")
+    func back() {
+        var router = router()
+        let events: [NodeRouterEvent] = [
+            .linked(two), .linked(three), .owner(partition: partition, two), .event(event(1)),
+            .owner(partition: partition, nil), .event(event(2)), .received(event(1), from: two),
+        ]
+        #expect(pass(events, to: &router) == ["send 1 to 2", "close sessions"] && router.heldCount == 2)
+        #expect(pass([.owner(partition: partition, three)], to: &router) == ["send 1 to 3", "send 2 to 3"])
+    }
+
+    @Test("a change without an answer fails in time, and a written one counts although this node is behind")
+    func overdueChanges() {
+        var router = router()
+        var effects: [NodeRouterEffect] = []
+        for event in [
+            .linked(two), .owner(partition: partition, two), .change(change(), 1), .change(change(), 2),
+        ] as [NodeRouterEvent] {
+            router.handle(event, now: start, effects: &effects)
+        }
+        guard case .sendChange(_, let number, two)? = effects.dropLast().last else {
+            Issue.record("the change is not sent")
+            return
+        }
+        let written = NodeRouterEvent.receivedOutcome(number: number, at: LogPosition(9), from: two)
+        #expect(pass([written], to: &router).isEmpty)
+        let wait = Limits.ClusterHost.heldMilliseconds
+        #expect(pass([.tick], to: &router, after: wait - 1).isEmpty)
+        #expect(pass([.tick], to: &router, after: wait) == ["written"])
+        #expect(pass([.tick], to: &router, after: Limits.NodeProtocol.answerMilliseconds) == ["failed"])
+    }
+
     @Test("a held event is answered at the end of its wait, which another owner does not prolong")
     func held() {
         var router = router()
