@@ -140,6 +140,24 @@ struct HandoverTests {
         #expect(released(bench.run(500)) == [0, 1])
     }
 
+    @Test(
+        "a handover is not undone once the successor owns the partition, although this node has not read that"
+    )
+    func taken() {
+        var bench = owners()
+        _ = bench.handle(.drain)
+        #expect(released(bench.run(120)) == [0, 1])
+        _ = bench.local(0, Bench.report(.releasing(to: two), epoch: 1, applied: 9))
+        bench.others = [
+            Bench.heartbeat(
+                2, Bench.report(.owning, epoch: 2, applied: 9), Bench.report(.following, epoch: 1, applied: 9)
+            )
+        ]
+        #expect(
+            bench.run(2_200).filter { $0 == .resume(partition: 0) || $0 == .resume(partition: 1) }
+                == [.resume(partition: 1)])
+    }
+
     @Test("a handover is undone when its successor falls silent")
     func lost() {
         var bench = owners()

@@ -117,6 +117,8 @@ extension Membership {
             let isFit = peer(handover.successor).map { peers[$0].isFit } ?? false
             let isLate = now.milliseconds(since: handover.since) > Limits.Cluster.handoverMilliseconds
             guard !isFit || isLate else { continue }
+            // A successor that owns it has taken it, although this node has not read that.
+            guard partitions[handover.partition].owner ?? settings.node == settings.node else { continue }
             handovers.removeAll { $0.partition == handover.partition }
             partitions[handover.partition].handoverRetry = now.advanced(
                 milliseconds: Limits.Cluster.handoverRetryMilliseconds)

@@ -80,7 +80,6 @@ extension NodeWorld {
             checkers.sends(command, to: connection, node, self)
             send(.command(command, connection), from: node, to: nodes[Int(target.number) - 1])
         case .passFence(let partition):
-            if canary == .neverPassesFence { return }
             postIncoming(node)
             postJob(node) { _ in node.doors[partition].fencePassed() }
         case .closeSessions(let partition):
@@ -121,7 +120,7 @@ extension NodeWorld {
     private func publish(_ heartbeat: Heartbeat, _ node: WorldNode) {
         guard node.upCutUntil <= time else { return }
         for other in nodes {
-            if other !== node, max(node.aloneUntil, other.aloneUntil) > time { continue }
+            if other !== node, max(node.aloneUntil, other.aloneUntil, node.quietUntil) > time { continue }
             after(draw(100...3_000)) { world in
                 guard other.downCutUntil <= world.time, other.isRunning else { return }
                 other.clusterInbox.jobs.append { $0.handle(.heartbeat(heartbeat), other) }
@@ -132,7 +131,7 @@ extension NodeWorld {
 
     private func release(_ partition: Int, to successor: NodeNumber, _ node: WorldNode) {
         // Events that the partition still gets come first.
-        if canary != .leavesEarly { postIncoming(node) }
+        postIncoming(node)
         postJob(node) { world in
             world.leave(partition, node)
             node.toCluster.jobs.append { world in
@@ -233,14 +232,12 @@ extension NodeWorld {
             route(.took(partition: partition), node)
         case .surrender(let number):
             postJob(node) { world in
-                if world.canary != .keepsDeciding { node.cores[partition]?.hasSurrendered = true }
+                node.cores[partition]?.hasSurrendered = true
                 node.toCluster.jobs.append { $0.handle(.surrendered(number), of: hosted, node) }
             }
         case .lost:
             guard node.router.standing(of: partition) != .away else { return }
-            if canary != .keepsLease {
-                hosted.lease?.until = .distantPast
-            }
+            hosted.lease?.until = .distantPast
             hosted.lease = nil
             postIncoming(node)
             postJob(node) { $0.leave(partition, node) }

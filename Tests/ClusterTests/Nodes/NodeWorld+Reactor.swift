@@ -42,7 +42,7 @@ extension NodeWorld {
             batches += 1
             if let batch = core.endTurn(batches) { node.toCluster.batches.append((core.partition, batch)) }
             // Devices are evicted.
-            if core.isFree, chance(5) { core.devices = [:] }
+            if core.isFree, chance(20) { core.devices = [:] }
             let until = passGate(core)
             letOut.append((core.partition, until, core.effects.commands))
             core.effects = Effects()
@@ -61,7 +61,7 @@ extension NodeWorld {
     /// Has the store read the devices that a core asks for; now and then, that takes a while.
     private func load(_ core: WorldCore, _ node: WorldNode) {
         for device in core.wanted {
-            after(isFaulty && chance(10) ? draw(1...500_000) : draw(50...3_000), on: node) { world in
+            after(isFaulty && chance(25) ? draw(1...500_000) : draw(50...3_000), on: node) { world in
                 let isRegistered = node.replicas[core.partition].store.registered.contains(device)
                 node.reactorInbox.loads.append((core, device, isRegistered))
                 world.wakeReactor(node)
@@ -83,7 +83,7 @@ extension NodeWorld {
         }
         let until = pass()
         guard core.gate.isHolding else { return until }
-        core.lease.isAwaited = canary != .missesRenewals
+        core.lease.isAwaited = true
         return now.monotonic < core.lease.until ? pass() : .distantFuture
     }
 

@@ -153,6 +153,7 @@ final class NodeWorld {
         if chance(3) { node.upCutUntil = max(node.upCutUntil, time + span) }
         if chance(3) { node.downCutUntil = max(node.downCutUntil, time + span) }
         if chance(3) { node.aloneUntil = max(node.aloneUntil, time + span) }
+        if chance(3) { node.quietUntil = max(node.quietUntil, time + span) }
         if chance(2) { disconnect(node, span) }
         if chance(5) { handOver(node) }
         if chance(1) {

@@ -38,20 +38,15 @@ import Testing
         #expect(worlds[0].time == worlds[1].time && worlds[0].requests == worlds[1].requests)
     }
 
-    /// The planted faults that few worlds show, such as those of a process that stands still between a decision and its effect, take
-    /// thousands of seeds: `CCS_SEEDS` runs them all.
-    static let canaries: [NodeCanary] =
+    /// A node that misses the loss of its partition passes events to and fro, and its worlds take a hundred times as long.
+    static let canaries =
         environment["CCS_SEEDS"] == nil
-        ? [
-            .ignoresGate, .keepsSessions, .keepsRemoteSessions, .missesCloses, .ignoresFences,
-            .neverPassesFence, .missesLostLinks, .missesNewLinks, .missesOwners, .losesDelivered,
-            .deliversTwice,
-            .answersTwice, .losesAnswers, .reordersDelivered, .sendsTwice,
-        ] : NodeCanary.allCases
+        ? NodeCanary.allCases.filter { $0 != .missesLosses } : NodeCanary.allCases
 
     @Test("a planted fault is found", arguments: canaries)
     func found(_ canary: NodeCanary) {
-        let seed = (0..<max(40, Self.count)).first { !NodeWorld(seed: $0, canary: canary).run().isEmpty }
+        let seeds = canary.seed..<canary.seed + max(40, Self.count)
+        let seed = seeds.first { !NodeWorld(seed: $0, canary: canary).run().isEmpty }
         #expect(seed != nil, "\(canary)")
     }
 }

@@ -89,6 +89,8 @@ final class WorldNode {
     /// Until when nothing goes to the log, and nothing comes from it.
     var upCutUntil: Int64 = 0
     var downCutUntil: Int64 = 0
+    /// Until when the others do not get its heartbeats.
+    var quietUntil: Int64 = 0
     /// Until when its server of the log is without the others.
     var aloneUntil: Int64 = 0
 
