@@ -30,8 +30,8 @@ struct UnauthenticatedRequestsTests {
         let first = try address("192.0.2.1")
         #expect(growths(unauthenticatedRequests, first, 4) == [.counted, .counted, .counted, .knownOnly])
         #expect(growths(unauthenticatedRequests, try address("192.0.2.2"), 1) == [.counted])
-        #expect(growths(unauthenticatedRequests, first, 1, at: 119) == [.knownOnly])
-        #expect(growths(unauthenticatedRequests, first, 1, at: 120) == [.counted], "the minute is over")
+        #expect(growths(unauthenticatedRequests, first, 1, at: 120) == [.knownOnly])
+        #expect(growths(unauthenticatedRequests, first, 1, at: 121) == [.counted], "the minute is over")
     }
 
     @Test(
@@ -54,7 +54,7 @@ struct UnauthenticatedRequestsTests {
             unauthenticatedRequests.withdraw(peer, now: time(61))
         }
         _ = growths(unauthenticatedRequests, peer, 3)
-        unauthenticatedRequests.withdraw(peer, now: time(120))
+        unauthenticatedRequests.withdraw(peer, now: time(121))
         #expect(growths(unauthenticatedRequests, peer, 1) == [.knownOnly])
     }
 
