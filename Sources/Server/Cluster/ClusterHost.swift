@@ -216,6 +216,7 @@ final class ClusterHost: ReactorDelegate {
             let events = owned[at]
             owned[at] = []
             incoming[at].jobs.append { host in for event in events { host.acceptOwned(event) } }
+            incoming[at].eventsOfJobs += events.count
         }
         for at in incoming.indices where !incoming[at].isEmpty {
             reactors[at].post(incoming[at])

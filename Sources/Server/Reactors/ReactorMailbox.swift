@@ -15,13 +15,15 @@ struct Parcel: Sendable {
     var commands: [(ConnectionID, SessionCommand)] = []
     /// Control-plane work that must run on the reactor's thread.
     var jobs: [@Sendable (ReactorHost) -> Void] = []
+    /// How many events the jobs have: they count for backpressure as well.
+    var eventsOfJobs = 0
 
     var isEmpty: Bool {
         events.isEmpty && reports.isEmpty && commands.isEmpty && jobs.isEmpty
     }
 
     /// The number of items.
-    var count: Int { events.count + reports.count + commands.count + jobs.count }
+    var count: Int { events.count + reports.count + commands.count + jobs.count + eventsOfJobs }
 
     /// Appends the items of another parcel, without copying if this one is empty.
     mutating func append(_ other: consuming Parcel) {
@@ -34,6 +36,7 @@ struct Parcel: Sendable {
         reports.append(contentsOf: other.reports)
         commands.append(contentsOf: other.commands)
         jobs.append(contentsOf: other.jobs)
+        eventsOfJobs += other.eventsOfJobs
     }
 }
 

@@ -57,4 +57,20 @@ struct ReactorMailboxTests {
         _ = mailbox.takeAll()
         #expect(!mailbox.hasBackpressure)
     }
+
+    @Test("the events of jobs count for backpressure as well, until they are taken")
+    func pressedByJobs() throws {
+        let reactor = try Reactor(index: 0)
+        let mailbox = ReactorMailbox(handle: reactor.handle)
+        for count in [1, Limits.Connection.reactorMailbox + 1] {
+            var parcel = Parcel()
+            parcel.jobs = [{ _ in }]
+            parcel.eventsOfJobs = count
+            #expect(!mailbox.hasBackpressure)
+            mailbox.post(parcel)
+        }
+        #expect(mailbox.hasBackpressure)
+        _ = mailbox.takeAll()
+        #expect(!mailbox.hasBackpressure)
+    }
 }
