@@ -3,7 +3,7 @@ import Cluster
 import Foundation
 import Testing
 
-/// Whole nodes in simulated worlds: `CCS_SEED` sets the first seed, `CCS_SEEDS` the number of seeds, 24 without it. The seeds 0 to 6,499
+/// Whole nodes in simulated worlds: `CCS_SEED` sets the first seed, `CCS_SEEDS` the number of seeds, 24 without it. The seeds 0 to 11,999
 /// hold, at ten a second in release on one processor.
 @Suite("nodes in the simulation") struct NodeWorldTests {
     private static let environment = ProcessInfo.processInfo.environment
