@@ -27,7 +27,8 @@ struct VerdictTests {
         ])
     func unknown(_ status: Int, _ kind: VerdictClass) {
         #expect(VerdictTable.kind(status: status, reason: "NewReason") == kind)
-        for foreign in ["", "Bad Request", "gone.", "?", "New", "blocked", "badDeviceToken"] where status != 200 {
+        for foreign in ["", "Bad Request", "gone.", "?", "New", "blocked", "badDeviceToken"]
+        where status != 200 {
             #expect(VerdictTable.kind(status: status, reason: foreign) == .foreign)
         }
     }

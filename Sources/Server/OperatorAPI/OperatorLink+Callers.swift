@@ -31,7 +31,8 @@ extension OperatorLink {
         let logins = host.admission.failedLogins
         logins.record(connection.peer, kind, claim: 0, now: now.monotonic)
         guard !logins.isExceeded(connection.peer, kind, claim: 0, now: now.monotonic) else {
-            host.logRefusal(of: connection.peer, listener: kind.rawValue, reason: LoginRefusal.tooManyFailures.rawValue)
+            host.logRefusal(
+                of: connection.peer, listener: kind.rawValue, reason: LoginRefusal.tooManyFailures.rawValue)
             var problem = APIProblem(
                 .tooManyRequests, "too many failed logins from this address in this minute",
                 hint: "check the token, and try again in a minute")
