@@ -50,8 +50,9 @@ struct CommitLogCanaryTests {
         func close() { if fault != .staysOpen { base.close() } }
     }
 
+    /// `patience` is short where an outcome is missing.
     private func contract(
-        _ fault: BrokenLog.Fault = .none,
+        _ fault: BrokenLog.Fault = .none, patience: Int64 = 60_000,
         _ change: @escaping @Sendable (inout CommitOutcome) -> Int = { _ in 1 }
     ) throws -> CommitLogContract {
         let log = try BrokenLog(fault) { reports in
@@ -62,13 +63,13 @@ struct CommitLogCanaryTests {
                     repeating: StoreReport(partition: report.partition, .committed(outcome)), count: count)
             }
         }
-        return CommitLogContract(subject: log, patienceMilliseconds: 2_000)
+        return CommitLogContract(subject: log, patienceMilliseconds: patience)
     }
 
     @Test("an outcome that is lost or repeated, or comes in another order")
     func outcomes() throws {
         #expect(try contract().severalInFlight() == [], "canary: the unchanged log")
-        let lost = try contract { $0.batchNumber == 300 ? 0 : 1 }.severalInFlight()
+        let lost = try contract(patience: 2_000) { $0.batchNumber == 300 ? 0 : 1 }.severalInFlight()
         #expect(lost.contains { $0.hasPrefix("outcomes are missing") }, "\(lost)")
         let repeated = try contract { $0.batchNumber == 17 ? 2 : 1 }.severalInFlight()
         #expect(repeated.contains { $0.contains("not those of the batches in order") }, "\(repeated)")
@@ -111,13 +112,13 @@ struct CommitLogCanaryTests {
 
     @Test("an outcome of the control plane without a change")
     func controlPlane() throws {
-        let problems = try contract(.completesAtOnce).controlPlane()
+        let problems = try contract(.completesAtOnce, patience: 2_000).controlPlane()
         #expect(problems.contains("outcomes: [false]") && problems.contains("the sender is not in the store"))
     }
 
     @Test("a failure that is not reported")
     func failure() throws {
-        let silent = try contract { outcome in
+        let silent = try contract(patience: 2_000) { outcome in
             outcome.hasFailed = false
             return 1
         }.failure()
@@ -127,7 +128,7 @@ struct CommitLogCanaryTests {
 
     @Test("a log that goes on after its end")
     func closing() throws {
-        let open = try contract(.staysOpen).closing()
+        let open = try contract(.staysOpen, patience: 2_000).closing()
         #expect(open.contains { $0.contains("a batch is written after the end") }, "\(open)")
         #expect(open.contains { $0.hasPrefix("a change of an operator after the end") }, "\(open)")
     }
