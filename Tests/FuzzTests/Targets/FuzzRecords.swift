@@ -104,13 +104,11 @@ private struct RecordKind: Sendable {
                 written { RegistryRecord.write(found, to: &$0) }
             }
         },
-        RecordKind(
-            name: "sender", number: 5, low: 0, isOlder: { $0.first == 1 },
-            rewritten: { record in
-                (try? RegistryRecord.sender(record.raw, SenderID(5))).map { sender in
-                    written { RegistryRecord.write(sender, to: &$0) }
-                }
-            }),
+        RecordKind(name: "sender", number: 5, low: 0) { record in
+            (try? RegistryRecord.sender(record.raw, SenderID(5))).map { sender in
+                written { RegistryRecord.write(sender, to: &$0) }
+            }
+        },
         RecordKind(name: "group", number: 8) { record in
             (try? GroupCodec.group(record.raw, GroupName(sender: SenderID(5), number: 9))).map { group in
                 written { GroupCodec.write(group, to: &$0) }
