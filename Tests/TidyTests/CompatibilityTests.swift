@@ -2,7 +2,9 @@ import Glibc
 import Testing
 
 /// docs/compatibility.md matches the plays, and every row of the specification has a proof.
-@Suite struct CompatibilityTests {
+///
+/// One after the other, since the script writes the evidence that another test reads.
+@Suite(.serialized) struct CompatibilityTests {
     static let hasPython = access("/usr/bin/python3", X_OK) == 0
 
     @Test(
