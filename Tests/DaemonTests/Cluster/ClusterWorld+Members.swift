@@ -49,6 +49,8 @@ final class ClusterMembers {
 
 extension ClusterWorld {
     private static let app = "com.example.app"
+    /// How many messages of unknown fate a device may have when one is sent to all members.
+    private static let uncertainMembers = 10
 
     /// Subscribes all devices to a topic, and makes a group of those of each sender.
     func makeMembers(_ senders: [Sender]) throws {
@@ -170,12 +172,15 @@ extension ClusterWorld {
     func send(_ id: String, to group: ClusterMembers, _ server: ClusterAppServer, _ client: AppServerClient) {
         let now = Now.read().monotonic
         let all = devices.filter { $0.sender.id == server.sender.id }
-        guard all.allSatisfy({ hasRoom($0, now) }) else { return }
+        // Few, so that a mailbox has room for all others: what is sent to members that leave meanwhile does not arrive.
+        guard all.allSatisfy({ hasRoom($0, now) && $0.uncertain.count < Self.uncertainMembers }) else {
+            return
+        }
         var message = Downstream(to: Array(group.address(server.sender.id).utf8), messageID: Array(id.utf8))
         message.data = [(Array("id".utf8), Array(id.utf8))]
         for device in all {
             group.members[device.number]?.sent(id)
-            device.uncertain[id] = now
+            if group.members[device.number]?.state != .removed { device.uncertain[id] = now }
         }
         server.unansweredTopics.insert(id)
         client.send(message)
