@@ -54,12 +54,7 @@ extension ClusterWorld {
 
     /// Subscribes all devices to a topic, and makes a group of those of each sender.
     func makeMembers(_ senders: [Sender]) throws {
-        for device in devices {
-            let call = topicCall("flip", device, isEnd: false)
-            guard try answer(call, at: device.node).status == 200 else {
-                throw HarnessFailure("device \(device.number) could not subscribe to flip")
-            }
-        }
+        for device in devices { try subscribe(device, to: "flip") }
         var keys: [String: String] = [:]
         for sender in senders {
             let tokens = devices.filter { $0.sender.id == sender.id }.map { "\"\($0.token)\"" }
@@ -78,10 +73,18 @@ extension ClusterWorld {
         ]
     }
 
+    /// Subscribes a device to a topic, at its node.
+    func subscribe(_ device: ClusterDevice, to topic: String) throws {
+        let answer = try answer(topicCall(topic, device, isEnd: false), at: device.node)
+        guard (try? DeviceCalls.token(answer)) == device.token else {
+            throw HarnessFailure("device \(device.number) could not subscribe to \(topic): \(answer.text)")
+        }
+    }
+
     private func answer(_ call: HTTPCall, at node: Int) throws -> HTTPAnswer {
         let client = HTTPClient(reactor: reactor, endpoint: try endpoint("https", node))
         defer { client.close() }
-        return try client.answer(to: call)
+        return try client.answer(to: call, seconds: Self.patience)
     }
 
     private func topicCall(_ name: String, _ device: ClusterDevice, isEnd: Bool) -> HTTPCall {

@@ -20,7 +20,7 @@ final class ClusterWorld {
     private static let uncertain = 50
     /// After these seconds a message of unknown fate will not arrive.
     private static let fateSeconds = 30
-    private static let patience = Int(Patience.seconds)
+    static let patience = Int(Patience.seconds)
     /// Rates are unlimited, since few devices get the whole load.
     static let flags = [
         "--device-messages-per-minute", "0", "--device-messages-per-hour", "0",
@@ -85,19 +85,7 @@ final class ClusterWorld {
             number: number, sender: sender, identity: made.identity, token: made.token)
         device.node = node
         devices.append(device)
-        let app = DeviceCalls.App(category: "com.example.app", sender: sender.id)
-        let http = HTTPClient(reactor: reactor, endpoint: try endpoint("https", node))
-        defer { http.close() }
-        var answer: HTTPAnswer?
-        http.send(DeviceCalls.topic("news", token: made.token, app, made.identity)) {
-            answer = try? $0.get()
-        }
-        guard reactor.turn(seconds: Self.patience, until: { answer != nil }), let answer,
-            (try? DeviceCalls.token(answer)) == made.token
-        else {
-            throw HarnessFailure(
-                "device \(number) could not subscribe to a topic: \(answer?.text ?? "no answer")")
-        }
+        try subscribe(device, to: "news")
     }
 
     func endpoint(_ name: String, _ node: Int) throws -> Endpoint {
