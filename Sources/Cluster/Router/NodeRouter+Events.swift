@@ -68,10 +68,12 @@ extension NodeRouter {
         _ event: Event, of partition: Int, to owner: NodeNumber, _ now: Instant,
         _ effects: inout [NodeRouterEffect]
     ) {
-        guard
-            table.open(
-                event, to: owner.number, onward: ownerOfSender(of: event)?.number, of: partition, now: now)
-        else {
+        let onward = ownerOfSender(of: event)
+        // The answer comes from there, and without a link it would not.
+        if let onward, onward != node, !links.contains(onward) {
+            return answer([event.answerWhenUnreached()], .linkLost, now, &effects)
+        }
+        guard table.open(event, to: owner.number, onward: onward?.number, of: partition, now: now) else {
             return answer([event.answerWhenUnreached()], .notSent, now, &effects)
         }
         let mayWait = event.openRequests.isEmpty

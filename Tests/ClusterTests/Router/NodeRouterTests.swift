@@ -80,6 +80,35 @@ import Testing
         #expect(served == ["deliver 1", "deliver 2", "deliver 3"])
     }
 
+    @Test(
+        "an upstream message is refused at once while no link leads to the owner of its sender, who answers it"
+    )
+    func upstreamAnswer() {
+        let sender = SenderID((1...100).first { self.sender($0) != partition } ?? 0)
+        func upstream(_ number: UInt32) -> NodeRouterEvent {
+            .event(
+                .upstreamReceived(
+                    UpstreamSubmission(
+                        requester: requester(number), device: device, sender: sender, isFCMDomain: false,
+                        category: [], messageID: [], persistentID: [], lifetimeSeconds: 60, body: [])))
+        }
+        var router = router()
+        let owners: [NodeRouterEvent] = [
+            .linked(two), .owner(partition: partition, two),
+            .owner(partition: self.sender(sender.number), three),
+        ]
+        #expect(pass(owners + [upstream(1)], to: &router) == ["1 linkLost", "command"])
+        #expect(router.openCount == 0 && router.heldCount == 0)
+        #expect(pass([.linked(three), upstream(2)], to: &router) == ["send other to 2"])
+        // What was sent before the link was lost is answered then.
+        let lost = pass([.unlinked(three)], to: &router)
+        #expect(lost.suffix(2) == ["1 linkLost", "command"] && router.openCount == 0)
+    }
+
+    private func sender(_ number: UInt64) -> Int {
+        PartitionKey.sender(SenderID(number)).partition(of: Self.partitions)
+    }
+
     @Test("an event of another node waits at a partition that leaves, and goes on to its next owner")
     func leaving() {
         var router = router()
