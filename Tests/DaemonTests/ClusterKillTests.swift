@@ -7,6 +7,10 @@ private enum ClusterRun {
     private static let environment = ProcessInfo.processInfo.environment
     static let cycles = environment["CCS_CLUSTER_CYCLES"].flatMap { Int($0) }
     private static let kind = environment["CCS_CLUSTER_KIND"].flatMap { ClusterFault(rawValue: $0) }
+    /// How many further devices there are, and how many messages are stored for each.
+    static let registry = environment["CCS_CLUSTER_REGISTRY"].map {
+        $0.split(separator: ":").compactMap { Int($0) }
+    }
     /// The faults that one cluster can have: the kind, or all that are possible where each node has a network of its own, if it can.
     static var faults: [ClusterFault] {
         if let kind { return [kind] }
@@ -17,7 +21,8 @@ private enum ClusterRun {
 
 /// A cluster under load whose parts are killed at random: no acknowledged message is lost.
 ///
-/// `CCS_CLUSTER_CYCLES` sets the number of faults, and `CCS_CLUSTER_KIND` their kind; the results are printed (Scripts/cluster).
+/// `CCS_CLUSTER_CYCLES` sets the number of faults, `CCS_CLUSTER_KIND` their kind, and `CCS_CLUSTER_REGISTRY` a large
+/// registry (DEVICES:MESSAGES); the results are printed (Scripts/cluster).
 @Suite(
     "Cluster killed under load", .serialized,
     .enabled(if: ClusterRun.cycles != nil, "run Scripts/cluster"))
@@ -32,13 +37,18 @@ struct ClusterKillTests {
         let single = try alone.measure(seconds: 10)
         let world = try ClusterWorld(seed: seed, layout: layout ?? .loopback)
         let many = try world.measure(seconds: 10)
+        if let registry = ClusterRun.registry, registry.count == 2 {
+            try world.fill(devices: registry[0], messages: registry[1])
+        }
         var pauses: [ClusterPauses] = []
         let cycles = ClusterRun.cycles ?? 1
         try world.cluster.keepingLogs(unless: { world.lost.isEmpty && world.wrongs.isEmpty }) {
             for number in 0..<cycles {
+                let start = Date()
                 let pause = try world.cycle(faults[number % faults.count])
                 pauses.append(pause)
-                print("cluster-progress: \(number + 1) \(pause)")
+                print("cluster-progress: \(number + 1) \(pause), \(Int(-start.timeIntervalSinceNow)) s")
+                fflush(nil)
             }
             try world.finish()
         }

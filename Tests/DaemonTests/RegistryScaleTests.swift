@@ -35,36 +35,6 @@ struct RegistryScaleTests {
         return Step(seconds: seconds, peak: peak)
     }
 
-    /// The time of all rows: devices that were not seen for long would expire during the test.
-    private static let now = "\"" + Date().formatted(.iso8601) + "\""
-
-    /// Writes an export of the devices with these numbers, each with a registration.
-    private func write(_ numbers: ClosedRange<Int>, to file: URL) throws {
-        let time = Self.now
-        let digest = Data(repeating: 7, count: 32).base64EncodedString()
-        let head = [
-            "{\"kind\":\"header\",\"format\":1,\"ccsd\":\"0.1.0\",\"created_at\":\(time)}",
-            "{\"kind\":\"sender\",\"sender_id\":\"4711\",\"created_at\":\(time),\"keys\":[],\"accounts\":[]}",
-        ]
-        let device =
-            "\",\"sha256\":\"\(digest)\",\"created_at\":\(time),\"seen_at\":\(time),\"next_registration\":2}\n"
-        let registration =
-            "\",\"number\":1,\"app\":\"com.example.app\",\"sender\":\"4711\",\"sender_id\":\"4711\",\"created_at\":\(time)}\n"
-        _ = FileManager.default.createFile(atPath: file.path, contents: nil)
-        let handle = try FileHandle(forWritingTo: file)
-        var text = head.joined(separator: "\n") + "\n"
-        for number in numbers {
-            text += "{\"kind\":\"device\",\"device\":\"" + String(number) + device
-            text += "{\"kind\":\"registration\",\"device\":\"" + String(number) + registration
-            guard number % 1_000 == 0 else { continue }
-            try handle.write(contentsOf: Data(text.utf8))
-            text = ""
-        }
-        text += "{\"kind\":\"end\",\"rows\":\(2 * numbers.count + 1)}\n"
-        try handle.write(contentsOf: Data(text.utf8))
-        try handle.close()
-    }
-
     /// Reads all pages of a list. Returns the devices in it, and the seconds of each page.
     private func list(
         _ daemon: RunningDaemon, limit: Int, _ conditions: [String] = []
@@ -102,7 +72,7 @@ struct RegistryScaleTests {
         var steps: [Step] = []
         for (name, numbers) in [("import of a tenth", 1...tenth), ("import of the rest", tenth + 1...count)] {
             let file = scratch.url.appendingPathComponent("\(numbers.lowerBound).jsonl")
-            try write(numbers, to: file)
+            try RegistryExport(sender: "4711").write(numbers, to: file)
             steps.append(
                 try measure(daemon, "\(name), \(numbers.count) devices with a registration each") {
                     let tool = try Tool.run(

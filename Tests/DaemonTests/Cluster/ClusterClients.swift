@@ -18,12 +18,18 @@ final class ClusterAppServer: ClusterClient {
     var client: AppServerClient?
     /// The number of its connection.
     var connection = 0
-    /// Messages without an answer, each with the device that it goes to.
-    var unanswered: [String: ClusterDevice] = [:]
+    /// Messages without an answer.
+    var unanswered: [String: ClusterSent] = [:]
     /// Messages to topics without an answer.
     var unansweredTopics: Set<String> = []
 
     init(_ sender: ClusterWorld.Sender) { self.sender = sender }
+}
+
+/// A message of an app server without an answer.
+struct ClusterSent {
+    var device: ClusterDevice
+    var at: Instant
 }
 
 /// A device of the load.

@@ -36,6 +36,12 @@ struct PauseMeter {
         if let since { longest = max(longest, now.milliseconds(since: since)) }
     }
 
+    /// Nothing is sent for some time.
+    mutating func rest() { since = nil }
+
+    /// How long it waits already.
+    func waited(_ now: Instant) -> Int64 { since.map { now.milliseconds(since: $0) } ?? 0 }
+
     /// Begins a new measurement.
     mutating func reset(_ now: Instant) {
         longest = 0

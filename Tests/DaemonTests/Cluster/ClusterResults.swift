@@ -43,13 +43,21 @@ struct ClusterResults {
             [world.members.reduce(0) { $0 + $1.changes }, world.memberArrivals].map { "\($0)" })
         print("cluster: false answers, messages to removed members, wrong order: \(world.wrongs.count)")
         for wrong in world.wrongs.prefix(20) { print("cluster: \(wrong)") }
-        Self.row("longest wait, ms", ["faults", "down p50", "max", "up p50", "max", "return p50", "max"])
+        Self.row(
+            "longest wait, ms",
+            [
+                "faults", "down p50", "max", "up p50", "max", "others p50", "p99", "max", "led p50", "max",
+                "return p50",
+                "max",
+            ])
         for fault in faults {
             let own = pauses.filter { $0.fault == fault }
             guard !own.isEmpty else { continue }
-            let figures = [\ClusterPauses.downstream, \.upstream, \.whenBack].flatMap { path in
+            let figures = [\ClusterPauses.downstream, \.upstream, \.elsewhere, \.led, \.whenBack].flatMap {
+                path in
                 let sorted = own.map { $0[keyPath: path] }.sorted()
-                return [sorted[sorted.count / 2], sorted[sorted.count - 1]]
+                let p99 = path == \.elsewhere ? [sorted[(sorted.count * 99 + 99) / 100 - 1]] : []
+                return [sorted[sorted.count / 2]] + p99 + [sorted[sorted.count - 1]]
             }
             Self.row(fault.rawValue, ["\(own.count)"] + figures.map { "\($0)" })
         }

@@ -91,10 +91,11 @@ extension ClusterWorld {
                 guard id.hasPrefix("t") else { break }
                 let all = devices.filter { $0.sender.id == server.sender.id }
                 for device in all { topics.acknowledged.insert("\(id)@\(device.number)") }
-            } else if let device = server.unanswered.removeValue(forKey: id) {
+            } else if let sent = server.unanswered.removeValue(forKey: id) {
                 downstream.acknowledged.insert(id)
-                device.isAnsweredDown = true
-                device.down.acknowledged(now, isLast: !isAwaited(device))
+                noteWait(of: server, sent, now)
+                sent.device.isAnsweredDown = true
+                sent.device.down.acknowledged(now, isLast: !isAwaited(sent.device))
             }
         case .refused(let id, let error, let text):
             let id = String(decoding: id, as: UTF8.self)
@@ -102,9 +103,10 @@ extension ClusterWorld {
             if server.unansweredTopics.remove(id) != nil {
                 topics.refusals[error, default: 0] += 1
                 release(topic: id, of: server, now)
-            } else if let device = server.unanswered.removeValue(forKey: id) {
+            } else if let sent = server.unanswered.removeValue(forKey: id) {
                 downstream.refusals[error, default: 0] += 1
-                release(id, device, now)
+                noteWait(of: server, sent, now)
+                release(id, sent.device, now)
             }
         case .upstream(let message):
             upstream.arrivals[String(decoding: message.messageID, as: UTF8.self), default: 0] += 1
@@ -116,7 +118,10 @@ extension ClusterWorld {
         case .unexpected(let what): oddities["app server: \(what)", default: 0] += 1
         case .closed(let reason, _):
             oddities["app server closed \(reason.rawValue)", default: 0] += 1
-            for (id, device) in server.unanswered { release(id, device, now) }
+            for (id, sent) in server.unanswered {
+                noteWait(of: server, sent, now)
+                release(id, sent.device, now)
+            }
             for id in server.unansweredTopics { release(topic: id, of: server, now) }
             server.unanswered = [:]
             server.unansweredTopics = []
@@ -127,8 +132,20 @@ extension ClusterWorld {
     }
 
     /// Whether a message to a device has no answer.
-    private func isAwaited(_ device: ClusterDevice) -> Bool {
-        servers.contains { $0.unanswered.values.contains { $0 === device } }
+    func isAwaited(_ device: ClusterDevice) -> Bool {
+        servers.contains { $0.unanswered.values.contains { $0.device === device } }
+    }
+
+    /// Notes how long an app server has waited for an answer, if it is not connected to the node that a fault touches.
+    private func noteWait(of server: ClusterAppServer, _ sent: ClusterSent, _ now: Instant) {
+        guard server.node != touched else { return }
+        let waited = now.milliseconds(since: sent.at)
+        let numbers = [sent.device.identity.androidID, UInt64(sent.device.sender.id) ?? 0]
+        if led.isDisjoint(with: cluster.partitions(of: numbers)) {
+            longestElsewhere = max(longestElsewhere, waited)
+        } else {
+            longestLed = max(longestLed, waited)
+        }
     }
 
     /// A message to a device has no answer or was refused: it arrives soon or never.

@@ -53,7 +53,11 @@ struct ClusterPauses {
     var fault: ClusterFault
     var downstream: Int64
     var upstream: Int64
-    /// The same after what was killed has started again.
+    /// How long a message waited for its answer at most that an app server of another node than the touched one had sent: of those
+    /// whose partitions have their log led by a server that was not touched, and of the others.
+    var elsewhere: Int64
+    var led: Int64
+    /// As the first two, after what was killed has started again.
     var whenBack: Int64
 }
 
@@ -68,6 +72,8 @@ extension ClusterWorld {
         let at = Int.random(in: 0..<3, using: &random)
         let server = cluster.servers[at]
         resetPauses()
+        touch(fault, victim: victim, server: at)
+        defer { (touched, led) = (nil, []) }
         switch fault {
         case .ccsd: try cluster.end(victim)
         case .nats: server.kill()
@@ -95,13 +101,29 @@ extension ClusterWorld {
         }
         try runUntilAllAnswer()
         var pauses = ClusterPauses(
-            fault: fault, downstream: longest(\.down), upstream: longest(\.up), whenBack: 0)
+            fault: fault, downstream: longest(\.down), upstream: longest(\.up), elsewhere: longestElsewhere,
+            led: longestLed,
+            whenBack: 0)
         resetPauses()
         if fault == .nats || fault == .both { try restart(server) }
         if fault == .ccsd || fault == .both || fault == .clock { try restart(victim) }
         try runUntilAllAnswer()
         pauses.whenBack = max(longest(\.down), longest(\.up))
         return pauses
+    }
+
+    /// Notes which node and which server of the log a fault is to touch.
+    private func touch(_ fault: ClusterFault, victim: Int, server: Int) {
+        touched =
+            switch fault {
+            case .isolate: server
+            case .ccsd, .stop, .both, .net, .oneway, .loss, .clock: victim
+            case .nats, .routes, .replace: nil
+            }
+        switch fault {
+        case .isolate, .nats, .both, .routes, .replace: led = cluster.led(by: cluster.servers[server])
+        case .ccsd, .stop, .net, .oneway, .loss, .clock: led = []
+        }
     }
 
     /// Breaks the network of a node for a while.
@@ -137,6 +159,7 @@ extension ClusterWorld {
 
     private func resetPauses() {
         let now = Now.read().monotonic
+        (longestElsewhere, longestLed) = (0, 0)
         for device in devices {
             device.down.reset(now)
             device.up.reset(now)

@@ -20,6 +20,9 @@ final class ClusterWorld {
     private static let uncertain = 50
     /// After these seconds a message of unknown fate will not arrive.
     private static let fateSeconds = 30
+    /// Milliseconds after which it is shown what waits: longer than a client stays at a silent node, and than a takeover lasts.
+    private static let longWait: Int64 = 8_000
+    private static let longWaitElsewhere: Int64 = 3_500
     static let patience = Int(Patience.seconds)
     /// Rates are unlimited, since few devices get the whole load.
     static let flags = [
@@ -35,6 +38,17 @@ final class ClusterWorld {
     /// How many messages an app server and a device may have without an answer.
     var serverWindow = 8
     var deviceWindow = 3
+    /// Milliseconds between bursts in which the clients fill their windows: the machine does not become the bottleneck.
+    private var burstMilliseconds: Int64 = 40
+    private var burst = Instant.distantPast
+    private var nextReport = Instant.distantPast
+    /// The node that a fault touches now, and the partitions whose log is led by the server of the log that it touches: NATS elects
+    /// another leader in 4 to 9 s.
+    var touched: Int?
+    var led: Set<Int> = []
+    /// The longest time that an app server of another node has lately waited for an answer that needs none of those logs, and any.
+    var longestElsewhere: Int64 = 0
+    var longestLed: Int64 = 0
     private var count = 0
     /// Connections of app servers so far.
     var connections = 0
@@ -123,9 +137,13 @@ final class ClusterWorld {
                 throw HarnessFailure("timed out after \(Self.patience) s, waiting until \(what): \(state)")
             }
             try cluster.requireRunning()
+            reportWaits(now)
             connect(now)
             changeMembers(now)
-            send(now)
+            if now >= burst {
+                for _ in 0..<max(serverWindow, deviceWindow) { send(now) }
+                burst = now.advanced(milliseconds: burstMilliseconds)
+            }
             reactor.turn(waitMilliseconds: 1)
         }
     }
@@ -146,8 +164,8 @@ final class ClusterWorld {
 
     /// Exchanges messages for a while, after a warm-up. Returns what it costs.
     func measure(seconds: Int) throws -> ClusterCost {
-        (serverWindow, deviceWindow) = (60, 15)
-        defer { (serverWindow, deviceWindow) = (8, 3) }
+        (serverWindow, deviceWindow, burstMilliseconds) = (60, 15, 0)
+        defer { (serverWindow, deviceWindow, burstMilliseconds) = (8, 3, 40) }
         try runUntilAllAnswer()
         try run(milliseconds: 2_000)
         let (before, used) = (acknowledged, try cluster.cpuSeconds())
@@ -198,13 +216,43 @@ final class ClusterWorld {
             "\(ready) of \(servers.count) app servers are ready; devices: \(devices); \(acknowledged) acknowledged; refused \(downstream.refusals) \(topics.refusals); \(oddities)"
     }
 
+    /// Shows from time to time what waits long.
+    private func reportWaits(_ now: Instant) {
+        guard now >= nextReport else { return }
+        nextReport = now.advanced(milliseconds: 1_000)
+        let waits = devices.flatMap { device in
+            [("down", device.down), ("up", device.up)].compactMap { way, meter in
+                meter.waited(now) < Self.longWait ? nil : "\(device.number) \(way) \(meter.waited(now)) ms"
+            }
+        }
+        let late = servers.filter { server in
+            server.node != touched
+                && server.unanswered.values.contains {
+                    now.milliseconds(since: $0.at) >= Self.longWaitElsewhere
+                }
+        }
+        guard !waits.isEmpty || !late.isEmpty else { return }
+        let waiting = late.map { server in
+            "\(server.connection)@\(server.node + 1)\(server.client?.isReady == true ? "" : " offline"), silent \(now.milliseconds(since: server.heard)) ms: \(server.unanswered.map { "\($0.key) to \($0.value.device.number) \(now.milliseconds(since: $0.value.at)) ms" })"
+        }
+        print(
+            "cluster-progress: waits \(waits), at node \(touched.map { "\($0 + 1)" } ?? "-"), \(state); app servers \(waiting)"
+        )
+        fflush(nil)
+    }
+
     private func send(_ now: Instant) {
         for server in servers {
             guard let client = server.client, client.isReady, server.unanswered.count < serverWindow else {
                 continue
             }
             let device = devices[Int.random(in: 0..<devices.count, using: &random)]
-            guard device.sender.id == server.sender.id, hasRoom(device, now) else { continue }
+            guard device.sender.id == server.sender.id else { continue }
+            guard hasRoom(device, now) else {
+                // It gets no messages until the fate of others is known.
+                if !isAwaited(device) { device.down.rest() }
+                continue
+            }
             count += 1
             if count % 50 == 0 {
                 send("t\(count)", toTopic: "news", server, client)
@@ -245,7 +293,7 @@ final class ClusterWorld {
         device.underway.insert(id)
         device.down.sent(now)
         order.sent(id, on: ClusterOrder.Stream(connection: server.connection, device: device.number))
-        server.unanswered[id] = device
+        server.unanswered[id] = ClusterSent(device: device, at: now)
         client.send(message)
     }
 

@@ -1,3 +1,4 @@
+import Delivery
 import Foundation
 import NATSServerSupport
 
@@ -37,6 +38,21 @@ extension RunningCluster {
         }
     }
 
+    /// The partitions whose log a server leads, and those that have no leader just now.
+    func led(by server: NATSServerProcess) -> Set<Int> {
+        Set(
+            (0..<partitions).filter { partition in
+                let info = try? answer(to: "$JS.API.STREAM.INFO.CCS_\(partition)", [])
+                return info?.contains("\"leader\":\"") != true
+                    || info?.contains("\"leader\":\"\(server.name)\"") == true
+            })
+    }
+
+    /// The partitions of devices and senders, by their numbers.
+    func partitions(of numbers: [UInt64]) -> [Int] {
+        numbers.map { PartitionKey.partition(ofNumber: $0, of: partitions) }
+    }
+
     /// Takes a server out of the log, as `nats server cluster peer-remove` does: another one gets its replicas.
     func removeServer(_ name: String) throws {
         // The servers may be electing their leader.
@@ -62,10 +78,10 @@ extension RunningCluster {
     }
 
     private func answer(to subject: String, _ body: [UInt8], login: String = "") throws -> String {
-        guard let server = servers.first(where: { PlainHTTP.canConnect(port: $0.port) }) else {
+        guard let server = servers.first(where: { PlainHTTP.canConnect($0.address, port: $0.port) }) else {
             throw HarnessFailure("the cluster has no log")
         }
-        let descriptor = try PlainHTTP.connected(port: server.port)
+        let descriptor = try PlainHTTP.connected(server.address, port: server.port)
         defer { close(descriptor) }
         var patience = timeval(tv_sec: 5, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))

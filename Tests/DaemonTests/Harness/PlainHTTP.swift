@@ -1,12 +1,12 @@
 import Foundation
 
-/// A minimal HTTP client: one request to a loopback port, with the whole response as text.
+/// A minimal HTTP client: one request to a port, of loopback unless an address is given, with the whole response as text.
 enum PlainHTTP {
-    private static func connects(_ descriptor: Int32, port: UInt16) -> Bool {
+    private static func connects(_ descriptor: Int32, _ host: String, port: UInt16) -> Bool {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        address.sin_addr.s_addr = inet_addr(host)
         return withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
@@ -14,19 +14,19 @@ enum PlainHTTP {
         } == 0
     }
 
-    /// Returns whether a loopback port accepts connections.
-    static func canConnect(port: UInt16) -> Bool {
+    /// Returns whether a port accepts connections.
+    static func canConnect(_ host: String = "127.0.0.1", port: UInt16) -> Bool {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
-        return connects(descriptor, port: port)
+        return connects(descriptor, host, port: port)
     }
 
-    /// Returns a descriptor that is connected to a loopback port.
-    static func connected(port: UInt16) throws -> Int32 {
+    /// Returns a descriptor that is connected to a port.
+    static func connected(_ host: String = "127.0.0.1", port: UInt16) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        guard connects(descriptor, port: port) else {
+        guard connects(descriptor, host, port: port) else {
             close(descriptor)
-            throw HarnessFailure("cannot connect to port \(port)")
+            throw HarnessFailure("cannot connect to port \(port) of \(host)")
         }
         return descriptor
     }
