@@ -179,8 +179,15 @@ import Testing
         #expect(isStored && texts(table.lost(2)) == ["device.upstreamAnswered"])
         let isLate = table.receives(counted, from: 2)
         #expect(!isLate)
-        // Of the session of another node only the partition's part is tracked here.
+        // Of the session of another node only the partition's part is tracked here. It does not see that the second node is lost.
         var second = ForwardTable(node: 3)
+        _ = second.open(event, to: 2, now: noon)
+        let answers = second.lost(2).flatMap(\.parts)
+        #expect(texts(answers).last == "device.upstreamAnswered" && answers.count == 2)
+        guard case .command(session, .device(.upstreamRefused(6, .unavailable)))? = answers.first else {
+            Issue.record("\(answers)")
+            return
+        }
         _ = second.open(event, to: 2, now: noon)
         #expect(second.count == 1)
         let isCounted = second.receives(counted, from: 2)

@@ -37,7 +37,7 @@ extension Metric {
         case tooManyHeld = "too_many_held"
         /// It fits into no parcel, or too many requests are open.
         case notSent = "not_sent"
-        /// The link to the owner was lost, or there is none to the node that would answer.
+        /// The link to the owner was lost.
         case linkLost = "link_lost"
         /// The owner did not answer in time.
         case noAnswer = "no_answer"

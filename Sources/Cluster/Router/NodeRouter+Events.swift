@@ -68,12 +68,10 @@ extension NodeRouter {
         _ event: Event, of partition: Int, to owner: NodeNumber, _ now: Instant,
         _ effects: inout [NodeRouterEffect]
     ) {
-        let onward = ownerOfSender(of: event)
-        // The answer comes from there, and without a link it would not.
-        if let onward, onward != node, !links.contains(onward) {
-            return answer([event.answerWhenUnreached()], .linkLost, now, &effects)
-        }
-        guard table.open(event, to: owner.number, onward: onward?.number, of: partition, now: now) else {
+        guard
+            table.open(
+                event, to: owner.number, onward: ownerOfSender(of: event)?.number, of: partition, now: now)
+        else {
             return answer([event.answerWhenUnreached()], .notSent, now, &effects)
         }
         let mayWait = event.openRequests.isEmpty
@@ -86,7 +84,10 @@ extension NodeRouter {
         return partitions[PartitionKey.sender(upstream.sender).partition(of: partitions.count)].owner
     }
 
-    /// Passes a command to the node of its session. A node without a link has no sessions.
+    /// Passes a command to the node of its session.
+    ///
+    /// A node without a link has no sessions here, but may wait for an answer all the same: a request that came by way of another node. Its
+    /// answer goes back that way, by all nodes, of which one knows how; the first to arrive counts.
     mutating func route(
         _ command: SessionCommand, to connection: ConnectionID, _ effects: inout [NodeRouterEffect]
     ) {
@@ -96,7 +97,28 @@ extension NodeRouter {
             effects.append(.command(command, to: connection))
         } else if links.contains(target) {
             effects.append(.sendCommand(command, to: connection, node: target))
+        } else if command.answeredKey(of: connection) != nil {
+            for relay in links.sorted() {
+                effects.append(.sendCommand(command, to: connection, node: relay))
+            }
         }
+    }
+
+    /// Accepts a command of another node: for a session of this one, or an answer that is to go on to a node to which there is a link.
+    mutating func accept(
+        _ command: SessionCommand, for connection: ConnectionID, from source: NodeNumber, _ now: Instant,
+        _ effects: inout [NodeRouterEffect]
+    ) {
+        let target = NodeNumber(connection.node)
+        guard target == node else {
+            if links.contains(target) {
+                effects.append(.sendCommand(command, to: connection, node: target))
+            }
+            return
+        }
+        guard table.receives(command, for: connection, from: source.number) else { return }
+        effects.append(.command(command, to: connection))
+        endFences(now, &effects)
     }
 
     /// Passes on the events and the changes that wait for the owner of a partition.

@@ -84,9 +84,7 @@ public struct NodeRouter: Sendable {
         case .change(let change, let number): route(change, number, now, &effects)
         case .received(let event, let source): accept(event, from: source, now, &effects)
         case .receivedCommand(let command, let connection, let source):
-            guard table.receives(command, for: connection, from: source.number) else { return }
-            effects.append(.command(command, to: connection))
-            endFences(now, &effects)
+            accept(command, for: connection, from: source, now, &effects)
         case .receivedChange(let change, let number, let source):
             accept(change, number: number, from: source, now, &effects)
         case .receivedOutcome(let number, let position, let source):

@@ -75,11 +75,22 @@ public struct ForwardTable: Sendable {
         _ event: borrowing Event, to target: UInt16, onward: UInt16? = nil, of partition: Int = 0,
         now: Instant
     ) -> Bool {
-        let requests = event.openRequests.filter { $0.key.session.map { $0.node == node } ?? true }
+        let all = event.openRequests
+        let requests = all.filter(isTracked)
         guard count + requests.count <= limit else { return false }
+        // A session of another node waits as well, and does not see that the target is lost.
+        let others = all.count == requests.count ? [] : all.filter { !isTracked($0) }.map(\.answer)
         let deadline = now.advanced(milliseconds: milliseconds)
-        for request in requests { open(request, to: target, onward: onward, partition, deadline) }
+        for var request in requests {
+            if !others.isEmpty { request.answer = .several(others + [request.answer]) }
+            open(request, to: target, onward: onward, partition, deadline)
+        }
         return true
+    }
+
+    /// Whether what waits does so on this node.
+    private func isTracked(_ request: OpenRequest) -> Bool {
+        request.key.session.map { $0.node == node } ?? true
     }
 
     private mutating func open(
@@ -118,7 +129,7 @@ public struct ForwardTable: Sendable {
 
     /// An event that was opened could not be sent: `Event.answerWhenUnreached` is performed instead.
     public mutating func withdraw(_ event: borrowing Event, to target: UInt16) {
-        for request in event.openRequests where request.key.session.map({ $0.node == node }) ?? true {
+        for request in event.openRequests where isTracked(request) {
             _ = close(request.key, target)
         }
     }

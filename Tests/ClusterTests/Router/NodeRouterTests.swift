@@ -80,33 +80,35 @@ import Testing
         #expect(served == ["deliver 1", "deliver 2", "deliver 3"])
     }
 
-    @Test(
-        "an upstream message is refused at once while no link leads to the owner of its sender, who answers it"
-    )
-    func upstreamAnswer() {
-        let sender = SenderID((1...100).first { self.sender($0) != partition } ?? 0)
-        func upstream(_ number: UInt32) -> NodeRouterEvent {
-            .event(
-                .upstreamReceived(
-                    UpstreamSubmission(
-                        requester: requester(number), device: device, sender: sender, isFCMDomain: false,
-                        category: [], messageID: [], persistentID: [], lifetimeSeconds: 60, body: [])))
-        }
-        var router = router()
-        let owners: [NodeRouterEvent] = [
-            .linked(two), .owner(partition: partition, two),
-            .owner(partition: self.sender(sender.number), three),
+    @Test("an answer to a node without a link goes by way of another one, and other commands do not")
+    func relays() {
+        let answer = SessionCommand.device(.upstreamStored(requestID: 5))
+        let connection = requester(5, node: 3).connection
+        var owner = router()
+        let commands: [NodeRouterEvent] = [
+            .linked(two),
+            .commands([(connection, answer), (connection, .connection(.drain))], validUntil: .distantFuture),
         ]
-        #expect(pass(owners + [upstream(1)], to: &router) == ["1 linkLost", "command"])
-        #expect(router.openCount == 0 && router.heldCount == 0)
-        #expect(pass([.linked(three), upstream(2)], to: &router) == ["send other to 2"])
-        // What was sent before the link was lost is answered then.
-        let lost = pass([.unlinked(three)], to: &router)
-        #expect(lost.suffix(2) == ["1 linkLost", "command"] && router.openCount == 0)
+        #expect(pass(commands, to: &owner) == ["command to 2"])
+        var relay = NodeRouter(node: two, partitions: Self.partitions, seed: 5)
+        let received = NodeRouterEvent.receivedCommand(answer, to: connection, from: one)
+        #expect(pass([.linked(one), received], to: &relay).isEmpty, "no link leads on")
+        #expect(pass([.linked(three), received], to: &relay) == ["command to 3"])
+        // It was sent by two ways: the session gets it once.
+        var last = NodeRouter(node: three, partitions: Self.partitions, seed: 5)
+        let request = NodeRouterEvent.event(upstream(5, node: 3))
+        let sent = pass([.linked(two), .owner(partition: partition, two), request], to: &last)
+        #expect(sent == ["send other to 2"])
+        let twice = NodeRouterEvent.receivedCommand(answer, to: connection, from: two)
+        #expect(pass([twice, twice], to: &last) == ["command"] && last.openCount == 0)
     }
 
-    private func sender(_ number: UInt64) -> Int {
-        PartitionKey.sender(SenderID(number)).partition(of: Self.partitions)
+    private func upstream(_ number: UInt32, node: UInt16) -> Event {
+        .upstreamReceived(
+            UpstreamSubmission(
+                requester: requester(number, node: node), device: device, sender: SenderID(9),
+                isFCMDomain: false, category: [], messageID: [], persistentID: [], lifetimeSeconds: 60,
+                body: []))
     }
 
     @Test("an event of another node waits at a partition that leaves, and goes on to its next owner")
