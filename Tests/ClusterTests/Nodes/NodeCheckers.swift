@@ -25,6 +25,12 @@ struct NodeCheckers {
         var outcome = Outcome.open
     }
 
+    /// What keeps its order.
+    private struct Sequence: Hashable {
+        var device: UInt64
+        var connection: ConnectionID
+    }
+
     /// The longest that a request may take once there are no faults: its wait for an owner, and some ticks.
     static let calmMicroseconds = 1_000 * (Limits.ClusterHost.heldMilliseconds + 500)
     /// The longest that a request may take at all: also a request that waited for an owner at two nodes, and processes that stood still.
@@ -33,6 +39,8 @@ struct NodeCheckers {
 
     private(set) var found: [String] = []
     private(set) var all: [UInt32: Request] = [:]
+    /// The requests that have no answer.
+    private(set) var openCount = 0
     private var byConnection: [ConnectionID: [UInt32]] = [:]
     /// The registrations and removals of each device.
     private var changes: [UInt64: [UInt32]] = [:]
@@ -92,6 +100,7 @@ struct NodeCheckers {
     mutating func asked(
         _ kind: WorldChange.Kind, _ device: UInt64, _ requester: Requester, _ time: Int64
     ) {
+        openCount += 1
         all[requester.requestID] = Request(kind: kind, device: device, requester: requester, asked: time)
         byConnection[requester.connection, default: []].append(requester.requestID)
         if kind != .message { changes[device, default: []].append(requester.requestID) }
@@ -119,6 +128,7 @@ struct NodeCheckers {
             return fail("answers: request \(number) has two: \(request.outcome), \(outcome)")
         }
         (request.outcome, request.answered) = (outcome, world.time)
+        openCount -= 1
         all[number] = request
         let span = world.time - request.asked
         let isCalm = request.asked > NodeWorld.settledMicroseconds
@@ -133,6 +143,7 @@ struct NodeCheckers {
 
     mutating func ended(_ connection: ConnectionID, _ time: Int64) {
         for number in byConnection[connection] ?? [] where all[number]?.outcome == .open {
+            openCount -= 1
             all[number]?.outcome = .ended
             all[number]?.answered = time
         }
@@ -174,6 +185,15 @@ struct NodeCheckers {
 
     // MARK: The end
 
+    /// Whether nothing waits for anything.
+    func isQuiet(_ world: NodeWorld) -> Bool {
+        openCount == 0
+            && world.nodes.allSatisfy { node in
+                node.router.heldCount + node.router.openCount == 0
+                    && node.cores.allSatisfy { $0.map { $0.isFree && !$0.gate.isHolding } ?? true }
+            }
+    }
+
     mutating func finish(_ world: NodeWorld) {
         let open = all.values.filter { $0.outcome == .open }
         if let first = open.min(by: { $0.asked < $1.asked }) {
@@ -198,18 +218,18 @@ struct NodeCheckers {
             for store in stores where store.messages != stores[0].messages {
                 fail("stores: \(partition) differs: \(stores.map(\.messages.count))")
             }
-            var last: [String: (position: Int, request: UInt32)] = [:]
+            var last: [Sequence: UInt32] = [:]
             var seen: Set<UInt32> = []
-            for (position, message) in stores[0].messages.enumerated() {
+            for message in stores[0].messages {
                 if !seen.insert(message.request).inserted {
                     fail("order: \(message.request) is stored twice")
                 }
                 guard all[message.request]?.outcome == .accepted else { continue }
-                let key = "\(message.device) \(message.connection)"
-                if let before = last[key], before.request > message.request {
-                    fail("order: \(message.request) is stored after \(before.request) of \(key)")
+                let sequence = Sequence(device: message.device, connection: message.connection)
+                if let before = last[sequence], before > message.request {
+                    fail("order: \(message.request) is stored after \(before) of \(sequence)")
                 }
-                last[key] = (position, message.request)
+                last[sequence] = message.request
             }
             let lost = all.values.filter {
                 $0.kind == .message && $0.outcome == .accepted

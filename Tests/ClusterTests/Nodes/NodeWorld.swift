@@ -24,6 +24,7 @@ final class NodeWorld {
     var random: SeededRandom
     var agenda = Agenda<NodeWorld>()
     var time: Int64 = 0
+    private var end = NodeWorld.endMicroseconds
     var logs: [SimulatedLog]
     var nodes: [WorldNode] = []
     var links: WorldLinks
@@ -88,13 +89,20 @@ final class NodeWorld {
         after(1_000) { $0.relink() }
         after(300_000) { $0.work() }
         after(1_500_000) { $0.trouble() }
-        while let next = agenda.next(until: Self.endMicroseconds) {
+        after(Self.loadMicroseconds) { $0.endSoon() }
+        while let next = agenda.next(until: end) {
             time = max(time, next.at)
             next.action(self)
             if checkers.found.count >= 3 { return checkers.found }
         }
         checkers.finish(self)
         return checkers.found
+    }
+
+    /// Ends the world once nothing waits, and what is under way has arrived: what would follow are ticks alone.
+    private func endSoon() {
+        guard !checkers.isQuiet(self) else { return end = min(end, time + 1_000_000) }
+        after(100_000) { $0.endSoon() }
     }
 
     // MARK: Processes
