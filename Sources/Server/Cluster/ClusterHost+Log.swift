@@ -239,8 +239,8 @@ extension ClusterHost {
     ) -> @Sendable (CommitOutcome) -> Void {
         let (mailbox, sendersChanged) = (mailbox, sendersChanged)
         return { outcome in
-            // No request of this node waits for the change of another one.
-            if case .node = origin, !outcome.hasFailed { sendersChanged() }
+            // Also after a change of this node: its request may have been given up.
+            if !outcome.hasFailed { sendersChanged() }
             mailbox.post { host in
                 host.route(.completed(origin, at: outcome.hasFailed ? nil : position), host.reactor.now)
             }

@@ -63,13 +63,15 @@ extension NodeWorld {
 
     func route(_ event: NodeRouterEvent, _ node: WorldNode) {
         guard canary?.changes(event) != true else { return }
+        // An answer that goes on to a third node was decided by the first.
+        let isRelay = if case .receivedCommand = event { true } else { false }
         var effects: [NodeRouterEffect] = []
         node.router.handle(event, now: now.monotonic, effects: &effects)
         canary?.change(&effects, self)
-        for effect in effects { perform(effect, node) }
+        for effect in effects { perform(effect, node, isRelay: isRelay) }
     }
 
-    private func perform(_ effect: NodeRouterEffect, _ node: WorldNode) {
+    private func perform(_ effect: NodeRouterEffect, _ node: WorldNode, isRelay: Bool) {
         switch effect {
         case .deliver(let event, _): node.owned.append(event)
         case .send(let event, let owner, let mayWait):
@@ -77,7 +79,7 @@ extension NodeWorld {
             send(.event(event), from: node, to: nodes[Int(owner.number) - 1])
         case .command(let command, let connection): node.owedCommands.append((connection, command))
         case .sendCommand(let command, let connection, let target):
-            checkers.sends(command, to: connection, node, self)
+            if !isRelay { checkers.sends(command, to: connection, node, self) }
             send(.command(command, connection), from: node, to: nodes[Int(target.number) - 1])
         case .passFence(let partition):
             postIncoming(node)
