@@ -97,10 +97,64 @@ def of_value(line):
         yield "forced", line, head + ("false" if value == "true" else "true")
 
 
+# The same of the console's scripts.
+SCRIPT_SILENT = re.compile(r"//|\*|import |export (\{|const)")
+SCRIPT_CONDITION = re.compile(r"(?:\} else )?(?P<text>(?P<head>if|while) \((?P<body>.+?)\))(?= \w| \{)")
+SCRIPT_COMPARISON = re.compile(r"(?<= )(<=|>=|===|!==|<|>)(?= )")
+SCRIPT_TURNED = TURNED | {"===": "!==", "!==": "==="}
+SCRIPT_STATEMENT = re.compile(r"(?:await )?\w[\w.?]*(?:\[[^\[\]]*\])?(?:\(.*\)| (?:[-+*]|\?\?)?= .+);$")
+SCRIPT_VALUE = re.compile(r"(?P<head>return |(?:let|const) \w+ = |\w[\w.]* [-+*]?= )(?P<value>[^`']+);$")
+SCRIPT_WORDS = re.compile(r"(let|const|return|if|for|while|throw|function|export|default|case|break|continue|super)\b")
+
+
+def of_script(line):
+    """Yields what can be done to a line of a script."""
+    condition = SCRIPT_CONDITION.match(line)
+    if condition and is_balanced(condition["body"]):
+        head, body = condition["head"], condition["body"]
+        for value in ["false"] if head == "while" else ["true", "false"]:
+            yield "forced", condition["text"], f"{head} ({value})"
+        for sign in SCRIPT_COMPARISON.finditer(body):
+            yield "comparison", condition["text"], f"{head} ({body[: sign.start()]}{SCRIPT_TURNED[sign[1]]}{body[sign.end():]})"
+    if not is_balanced(line) or SCRIPT_WORDS.match(line) and not SCRIPT_VALUE.match(line):
+        return
+    if SCRIPT_STATEMENT.match(line) and not SCRIPT_WORDS.match(line):
+        yield "dropped", f"do {line}", ""
+        yield "return", f"do {line}", "return;"
+    value = SCRIPT_VALUE.match(line)
+    if value and "=>" not in value["value"]:
+        head, text = value["head"], value["value"]
+        for sign in SCRIPT_COMPARISON.finditer(text):
+            yield "comparison", line, f"{head}{text[: sign.start()]}{SCRIPT_TURNED[sign[1]]}{text[sign.end():]};"
+        for number in NUMBER.finditer(text):
+            yield "constant", line, f"{head}{text[: number.start()]}{int(number[1]) + 1}{text[number.end():]};"
+        if text in ("true", "false"):
+            yield "forced", line, f"{head}{'false' if text == 'true' else 'true'};"
+
+
+def script_places(folder):
+    """Returns all faults that can be planted in the scripts of a folder."""
+    found = []
+    for path in sorted(folder.rglob("*.js")):
+        source = path.read_text()
+        flat, depth = re.sub(r"\s+", " ", source), 0
+        for line in source.splitlines():
+            outer, depth = depth, depth + line.count("{") - line.count("}")
+            line = line.strip()
+            # What is outside of functions runs when the page is loaded, before there is a fault to choose.
+            if outer == 0 or not line or SCRIPT_SILENT.search(line):
+                continue
+            for operator, text, replacement in of_script(line):
+                words = text.removeprefix("do ")
+                if "==>" not in words and words != replacement and flat.count(words) == 1:
+                    found.append((operator, str(path.relative_to(folder)), text, replacement))
+    return found
+
+
 def places(root, module):
     """Returns all faults that can be planted in a module, as (operator, file, text, replacement)."""
-    found = []
     folder = root / "Sources" / module
+    found = script_places(folder)
     for path in sorted(folder.rglob("*.swift")):
         if TABLES.search(str(path)):
             continue
