@@ -38,8 +38,6 @@ extension Membership {
         isUrgent = true
         effects.append(.roster)
         if roster.isRemoved(node) {
-            // An alarm about this node stays until it is admitted again; about another one, while it sends heartbeats.
-            if node == settings.node { alarms.raise(.removedNode(node), .distantFuture, &effects) }
             if let index = peer(node) { peers.remove(at: index) }
             alarms.clear(.silentNode(node), &effects)
         } else {

@@ -150,6 +150,7 @@ public struct Membership: Sendable {
             }
             alarms.expire(time, &effects)
             alertFrameVersion(&effects)
+            // It stays until this node is admitted again; an alarm about another one, while that sends heartbeats.
             if isExpelled { alarms.raise(.removedNode(settings.node), .distantFuture, &effects) }
         }
         if heartbeatDue <= time { send(now, &effects) }
