@@ -126,4 +126,23 @@ struct OutputGateTests {
         #expect(never == .distantFuture)
         #expect(words(effects) == ["\(SessionCommand.submission(requestID: 2, .refused(.unavailable)))"])
     }
+
+    @Test("what a webhook is to do waits like any other output; a turn without output begins no wait")
+    func webhooks() {
+        var gate = OutputGate()
+        var effects = Effects()
+        gate.pass(&effects, .owned(until: at(0)), now: at(0))
+        #expect(!gate.isHolding)
+        effects.webhooks = [.recall(connection)]
+        gate.pass(&effects, .owned(until: at(0)), now: at(1))
+        #expect(effects.webhooks.isEmpty && gate.isHolding)
+        gate.pass(&effects, .owned(until: at(9_000)), now: at(5_000))
+        #expect(effects.webhooks.count == 1 && !gate.isHolding)
+        effects = Effects()
+        effects.webhooks = [.recall(connection)]
+        gate.pass(&effects, .owned(until: at(0)), now: at(5_001))
+        gate.pass(&effects, .lost, now: at(5_002))
+        gate.pass(&effects, .owned(until: at(9_000)), now: at(5_003))
+        #expect(effects.webhooks.isEmpty, "they are of a partition that was lost meanwhile")
+    }
 }
