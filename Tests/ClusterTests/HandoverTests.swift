@@ -227,4 +227,12 @@ struct HandoverTests {
         _ = bench.local(0, Bench.report(.owning, epoch: 1, applied: 9 + 512))
         #expect(bench.handOver(0, to: 2).0 == nil)
     }
+
+    @Test("a node may be behind in one partition and not in others")
+    func behindInOne() {
+        var bench = owners(3, others: [2, 3])
+        _ = bench.local(2, Bench.report(.owning, epoch: 1, applied: 9 + 600))
+        #expect(bench.handOver(2, to: 3).0 == .behind(NodeNumber(3), records: 600))
+        #expect(bench.handOver(1, to: 3).0 == nil)
+    }
 }

@@ -128,4 +128,21 @@ struct RosterTests {
         #expect(!bench.remove(2_000).0 && !bench.membership.roster.contains(NodeNumber(2_000)))
         #expect(bench.remove(1_024).0)
     }
+
+    @Test("a roster in the store has every node, also those beyond 255, with its changes and versions")
+    func stored() throws {
+        var bytes: [UInt8] = [1]
+        for (low, high, changes, versions) in [
+            (7, 0, 0, (1, 2)), (44, 1, 1, (0, 0)), (0, 2, 258, (3, 3)),
+        ] as [(UInt8, UInt8, Int, (UInt8, UInt8))] {
+            bytes += [low, high, UInt8(changes & 255), UInt8(changes >> 8), 0, 0, 0, 0, 0, 0]
+            bytes += [versions.0, versions.1]
+        }
+        let roster = try #require(Roster(decoding: bytes))
+        #expect(roster.entries.map(\.node.number) == [7, 300, 512] && roster.encoded == bytes)
+        #expect(roster.entries.map(\.changes) == [0, 1, 258])
+        #expect(roster.entries.map(\.frameVersions) == [1...2, nil, 3...3])
+        #expect(roster.isRemoved(NodeNumber(300)) && !roster.isRemoved(NodeNumber(512)))
+        for cut in [0, 2, bytes.count - 1] { #expect(Roster(decoding: Array(bytes.prefix(cut))) == nil) }
+    }
 }

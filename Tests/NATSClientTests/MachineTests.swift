@@ -191,4 +191,14 @@ import Wire
             #expect(LogNames(prefix: prefix) == nil, "\(prefix)")
         }
     }
+
+    @Test("a stream that does not exist is told from other failures")
+    func missingStream() {
+        func refused(_ code: Int) -> JetStreamFailure {
+            .refused(JetStreamError(status: 404, code: code, description: ""))
+        }
+        #expect(refused(10_059).isStreamNotFound)
+        let others = [refused(10_058), .noResponder, .disconnected]
+        #expect(others.map(\.isStreamNotFound) == [false, false, false])
+    }
 }

@@ -300,4 +300,17 @@ struct NodeLinkTests {
         #expect(run(one, two) { two.refused.count >= 3 && two.downs == [.removed] })
         #expect(two.ups == [11], "it was linked once")
     }
+
+    @Test("a node dials neither itself nor the nodes below it, which dial it")
+    func downwards() throws {
+        let (one, two) = (
+            try LinkNode(1, authority.credentials(1), incarnation: 11),
+            try LinkNode(2, authority.credentials(2), incarnation: 22)
+        )
+        two.dial(two, as: 2)
+        two.dial(one, as: 1)
+        #expect(two.host?.dials.isEmpty == true)
+        two.host?.dial(NodeNumber(3), at: "nothing")
+        #expect(two.host?.dials.isEmpty == true, "no address")
+    }
 }

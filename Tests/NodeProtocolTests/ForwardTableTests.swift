@@ -308,4 +308,13 @@ import Testing
         let isPassed = table.receives(answer(1), for: session, from: 2)
         #expect(!isPassed)
     }
+
+    @Test("only the partition of an open event is waited for")
+    func partitions() {
+        var table = ForwardTable(node: 1)
+        _ = table.open(forget(1), to: 2, of: 3, now: noon)
+        #expect((0...4).map { table.isWaiting(for: $0) } == [false, false, false, true, false])
+        #expect(table.abandoned(1).isEmpty && table.abandoned(3).count == 1)
+        #expect((0...4).allSatisfy { !table.isWaiting(for: $0) })
+    }
 }
