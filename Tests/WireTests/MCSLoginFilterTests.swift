@@ -136,4 +136,21 @@ import Wire
         #expect(read.receivedIDs.first != login.receivedIDs.first)
         #expect(read.receivedIDs.last == login.receivedIDs.last)
     }
+
+    @Test(
+        "a field that says that it is longer than the login is refused at once",
+        arguments: [1, UInt64(Int.max), UInt64(Int.max) + 1, .max])
+    func longField(excess: UInt64) {
+        let size = 100_000
+        var length = UInt64(size)
+        var login: [UInt8] = [MCS.version, 2]
+        while length >= 0x80 { (login, length) = (login + [UInt8(length & 127) | 0x80], length >> 7) }
+        login.append(UInt8(length))
+        // A received ID, which is dropped if it is too long: only its length can be wrong.
+        login.append(0x52)
+        var said = excess == 1 ? UInt64(size) : excess
+        while said >= 0x80 { (login, said) = (login + [UInt8(said & 127) | 0x80], said >> 7) }
+        login.append(UInt8(said))
+        #expect(throws: MCSError.truncated) { try read(login, pieces: login.count) }
+    }
 }
