@@ -102,4 +102,12 @@ struct MassDeathGuardTests {
         }
         #expect(!isTrusted([1], .sandbox))
     }
+
+    @Test("one token too many halves the sample, and no more")
+    func thinning() {
+        var guardian = MassDeathGuard()
+        _ = Self.record(&guardian, good: Limits.APNsGateway.countedTokens + 1, bad: 0, at: 0)
+        let half = Limits.APNsGateway.countedTokens / 2
+        #expect((half * 9 / 10...half * 11 / 10).contains(guardian.tokens), "\(guardian.tokens)")
+    }
 }

@@ -277,6 +277,34 @@ struct GatewayTests {
     }
 }
 
+extension GatewayTests {
+    @Test("endpoints are counted by what they do, and those that an operator has paused not at all")
+    func counts() {
+        func counts(_ desk: Desk) -> [Int] {
+            [desk.gateway.counts.open, desk.gateway.counts.paused, desk.gateway.counts.gone]
+        }
+        #expect(counts(Desk(endpoints: [])) == [0, 0, 0])
+        let senders = [SenderID(1), SenderID(2), SenderID(3)]
+        let desk = Desk(endpoints: senders.map { Samples.endpoint($0) })
+        #expect(counts(desk) == [3, 0, 0])
+        let start = desk.deliver(Samples.message(1, sender: senders[0]), to: Samples.session(1)).starts
+        _ = desk.answer(start[0], 410)
+        #expect(counts(desk) == [2, 0, 1])
+        _ = desk.feed(
+            .endpoints([Samples.endpoint(senders[1], isActive: false), Samples.endpoint(senders[2])]))
+        #expect(counts(desk) == [1, 0, 0])
+    }
+
+    @Test("an endpoint that was removed is forgotten with the last message that waited for it")
+    func forgotten() {
+        let desk = Desk(endpoints: [])
+        _ = desk.deliver(Samples.message(1, lifetime: 0))
+        #expect(desk.gateway.endpoints.count == 1)
+        #expect(desk.pass(Limits.Message.promptMilliseconds).ended == ["1 expired"])
+        #expect(desk.gateway.endpoints.isEmpty)
+    }
+}
+
 extension Desk {
     var nextTick: Instant { gateway.nextTick(now.monotonic) }
 }
