@@ -6,25 +6,45 @@ import Testing
     "Scripts of the console", .serialized,
     .enabled(if: ConsoleBench.isPossible, "run Scripts/bootstrap --tests --browser first"))
 struct ConsoleScriptTests {
-    @Test("durations have their unit and value, and events are read whatever the cuts between two reads")
-    func functions() throws {
+    /// A browser with the login page: without a login, no other request is made meanwhile.
+    private func openedBench() throws -> ConsoleBench {
         let bench = try ConsoleBench()
-        // Without a login, so that no other request is made meanwhile.
         try bench.run("open", ["url": bench.address])
         try bench.wait("the login page", until: "document.activeElement?.name === 'token'")
-        func value(_ body: String) throws -> Any? {
-            try bench.evaluate(
-                "window.found = undefined; (async () => { \(body) })().then("
-                    + "(value) => { window.found = { value }; }, (error) => { window.found = { value: String(error) }; }); 0"
-            )
-            try bench.wait("the end of the script", until: "window.found")
-            return try bench.evaluate("window.found.value")
-        }
+        return bench
+    }
+
+    /// Returns what the body of an asynchronous function returns, or the text of what it throws.
+    private func value(_ body: String, in bench: ConsoleBench) throws -> Any? {
+        try bench.evaluate(
+            """
+            window.found = undefined;
+            (async () => { \(body) })().then(
+              (value) => { window.found = { value }; }, (error) => { window.found = { value: String(error) }; });
+            0
+            """
+        )
+        try bench.wait("the end of the script", until: "window.found")
+        return try bench.evaluate("window.found.value")
+    }
+
+    @Test(
+        "numbers, targets, addresses, commands, requests, series, searches, words and roles are as expected")
+    func checks() throws {
+        let text = try String(
+            contentsOf: TestPaths.clients.appendingPathComponent("console_functions.js"), encoding: .utf8)
+        let odd = try value("const base = '/console';\n\(text)", in: openedBench())
+        #expect(odd as? [String] == [], "\(odd ?? "")")
+    }
+
+    @Test("durations have their unit and value, and events are read whatever the cuts between two reads")
+    func functions() throws {
+        let bench = try openedBench()
         let durations = try value(
             """
             const { duration } = await import('/console/js/format.js');
             return [0, 999, 1000, 1500, 999499, 1e6, 2.5e6, 90e6, null].map(duration);
-            """)
+            """, in: bench)
         #expect(
             durations as? [String] == [
                 "0 µs", "999 µs", "1 ms", "1.5 ms", "999 ms", "1 s", "2.5 s", "1 min 30 s", "–",
@@ -51,7 +71,7 @@ struct ConsoleScriptTests {
               }
             } finally { window.fetch = real; }
             return odd;
-            """)
+            """, in: bench)
         #expect(odd as? [String] == [], "\(odd ?? "")")
     }
 }
