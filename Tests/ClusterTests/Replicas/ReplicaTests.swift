@@ -14,7 +14,7 @@ import Testing
     @Test("stores stay the same, and no batch that succeeded is lost")
     func worlds() {
         var (submitted, succeeded, failed, handovers, copies) = (0, 0, 0, 0, 0)
-        var (losses, repairs, decisions) = (0, 0, 0)
+        var (losses, repairs, decisions, compared) = (0, 0, 0, 0)
         for seed in Self.seeds {
             let world = ReplicaWorld(seed: seed)
             let found = world.run()
@@ -27,7 +27,9 @@ import Testing
             losses += world.losses
             decisions += world.decisions
             repairs += world.repairs
+            compared += world.compared
         }
+        #expect(compared > 0, "no nodes were compared")
         #expect(decisions > submitted / 4, "owners were seldom allowed to decide")
         #expect(copies > 0, "no node was ever behind")
         #expect(losses > 0 && repairs > 0, "no log has lost anything")
@@ -101,6 +103,11 @@ import Testing
 
     @Test("a claim that does not look whether the log is whole is found")
     func blindClaim() { #expect(findings(of: "") { $0.isBlind = true }) }
+
+    @Test("a node that does not keep a record for the repair of the log is found")
+    func forgetful() {
+        #expect(findings(of: "kept") { $0.forgets = { $0.number == 1 && $1.number % 100 == 50 } })
+    }
 
     @Test("a repair that appends something else than what was lost is found")
     func wrongRepair() {

@@ -95,6 +95,9 @@ final class ReplicaWorld {
         max(node.reported, LogPosition((node.replica.begins?.number ?? 1) - 1))
     }
     var copies = 0
+    /// Whether a node forgets the record at a position, and how often what the nodes keep was compared.
+    var forgets: (Node, LogPosition) -> Bool = { _, _ in false }
+    var compared = 0
 
     static let faultMicroseconds: Int64 = 10_000_000
 
@@ -170,6 +173,7 @@ final class ReplicaWorld {
             fail("stores: node \(node.number) has \(node.store.applied.count) batches, node 0 \(whole.count)")
         }
         if Set(whole).count != whole.count { fail("stores: a batch is applied twice") }
+        if !losesRecords { compareKept() }
         let lost = succeeded.subtracting(whole)
         if !lost.isEmpty { fail("outcomes: \(lost.count) batches succeeded and are lost") }
     }
