@@ -22,4 +22,24 @@ struct ClockGuardTests {
             #expect(isAccepted && believed.wall == ahead && clock.doubt == nil)
         }
     }
+
+    @Test(
+        "a device that agrees with the time before a jump as well confirms nothing, up to the last millisecond"
+    )
+    func confirmation() {
+        let noon: UnixMilliseconds = 1_795_000_000_000
+        let agreement = Int64(Limits.Clock.agreementSeconds) * 1_000
+        let jump = 400 * 86_400_000 as Int64
+        var clock = ClockGuard(mark: nil)
+        _ = clock.read(machine(10, wall: noon), grace: 0)
+        _ = clock.read(machine(11, wall: noon + 1_000 + jump), grace: 0)
+        let (core, now) = (noon + 1_000, noon + 1_000 + jump)
+        for (device, isConfirmed) in [
+            (now, true), (now + agreement, true), (now + agreement + 1, false), (now - agreement, true),
+            (core, false), (core + agreement, false), (core + agreement + 1, false),
+        ] {
+            #expect(clock.isConfirmed(by: device, madeAt: noon - 1) == isConfirmed, "\(device - now)")
+        }
+        #expect(!clock.isConfirmed(by: now, madeAt: noon + 1_000), "it was made after the jump")
+    }
 }

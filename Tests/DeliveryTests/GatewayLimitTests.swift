@@ -58,6 +58,7 @@ import Testing
         bench.submitApple(500, lifetime: 0)
         bench.settle()
         #expect(bench.take(appServer).words == ["nack 500 apns_unavailable"])
+        #expect(bench.refused.map { "\($0.reason.word) \($0.count)" } == ["apns_unavailable 1"])
         #expect(offered(bench) == (0...Limits.APNs.waitingUnstored).map { "m\($0)" })
     }
 

@@ -233,4 +233,19 @@ import Testing
         #expect(imported(4, 78, members: [1], replaces: true) == ["group refused 4 label_taken"])
         #expect(imported(5, 77, members: [1, 2], replaces: true) == ["group known 5 1,2"])
     }
+
+    @Test("A registration has room for the maximum number of subscriptions, also of imported ones")
+    func fullOfTopics() throws {
+        var settings = DeliverySettings()
+        settings.subscriptionsPerRegistration = 2
+        let bench = Harness.withDevice(settings: settings)
+        let subscriptions = try (1...3).map { number in
+            Subscription(
+                name: Harness.target, sender: Harness.sender,
+                topic: try #require(TopicName(bytes("t\(number)"))), since: 9)
+        }
+        #expect(
+            words(bench, rows(1) { $0.subscriptions = subscriptions }) == ["imported 1 added added full"])
+        #expect(bench.store.holds)
+    }
 }

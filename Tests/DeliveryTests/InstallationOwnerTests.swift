@@ -259,4 +259,16 @@ import Testing
         bench.runTurns()
         #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE \(Limits.Installation.waiting)"])
     }
+
+    @Test("No installation expires where devices do not")
+    func noExpiry() {
+        var settings = DeliverySettings()
+        settings.deviceExpirySeconds = 0
+        let bench = Harness.withDevice(settings: settings)
+        _ = words(bench, create(1, 1))
+        bench.advance(milliseconds: 400 * Self.day)
+        bench.post(.tick)
+        bench.settle()
+        #expect(bench.store.installationRecords[fid] != nil)
+    }
 }
