@@ -236,4 +236,19 @@ import Wire
             return
         }
     }
+
+    @Test("a frame whose content cannot be read ends the session, and what follows it is not read")
+    func unreadable() {
+        let bench = DeviceBench()
+        bench.logIn()
+        // A data message that ends within a field.
+        let frames: [UInt8] = [8, 2, 0x12, 0x05] + [4, 0]
+        bench.machine.receive(frames.raw, out: &bench.out, events: &bench.events)
+        guard case .unexpected("a malformed frame")? = bench.events.last, bench.events.count == 1 else {
+            Issue.record("\(bench.events)")
+            return
+        }
+        bench.machine.receive([0x63].raw, out: &bench.out, events: &bench.events)
+        #expect(bench.events.count == 1)
+    }
 }

@@ -145,4 +145,18 @@ struct APNsFileTests {
             }
         }
     }
+
+    @Test("a marker gets a line of its own, whatever follows it, and proper texts stay as they are")
+    func markers() {
+        func mended(_ text: String) -> String {
+            String(decoding: PEMText.mended(Array(text.utf8)), as: UTF8.self)
+        }
+        let proper = "-----BEGIN A-----\nAAAA\n-----END A-----\n"
+        for text in [proper, proper.replacing("\n", with: "\r\n"), "no marker", "-----BEGIN A-----"] {
+            #expect(mended(text) == text)
+        }
+        for text in ["-----BEGIN A-----AAAA\n-----END A-----\n", "-----BEGIN A----- AAAA\r-----END A-----"] {
+            #expect(mended(text).hasPrefix("-----BEGIN A-----\nAAAA\n-----END A-----\n"), "\(text)")
+        }
+    }
 }

@@ -42,6 +42,25 @@ import Wire
         #expect(isReading)
     }
 
+    @Test("a login whose fields contradict each other is counted, and asked about like any other")
+    func inconsistent() {
+        func count(_ change: (inout MCS.LoginRequest) -> Void) -> Int {
+            var harness = DeviceHarness()
+            var login = DeviceHarness.login()
+            change(&login)
+            harness.receive([41] + DeviceHarness.bytes(.loginRequest(login)))
+            let events = harness.takeEvents()
+            #expect(events.count == 1)
+            return Int(harness.io.counts.inconsistentLogins)
+        }
+        let digits = String(DeviceHarness.device.number, radix: 16)
+        #expect(count { _ in } == 0 && count { $0.authService = 2 } == 0 && count { $0.deviceID = nil } == 0)
+        #expect(count { $0.deviceID = Array("android-\(digits)".utf8) } == 0)
+        #expect(count { $0.deviceID = Array("android-\(digits.uppercased())".utf8) } == 0)
+        #expect(count { $0.deviceID = Array("android-1".utf8) } == 1)
+        #expect(count { $0.resource = Array("1".utf8) } == 1 && count { $0.authService = 3 } == 1)
+    }
+
     @Test(
         "frames of one turn share a record, except for libraries that wait for the socket while TLS buffers data",
         arguments: ["chrome-156.0.8078.79", "android-30", "", "chrome-63.0.3234.0", "chrome-630.1"])

@@ -181,4 +181,22 @@ import WireSupport
         let kept = try JSONValue(parsing: harness.takeSent().components("\r\n\r\n").1)
         #expect(kept["fid"]?.text == fid && kept["refreshToken"]?.text == Self.token(.refresh))
     }
+
+    @Test(
+        "a malformed project name is refused on every path that has one",
+        arguments: [
+            "POST /v1/projects/a~b/installations",
+            "POST /v1/projects/a~b/installations/cGFzc3dvcmQ_aGVsbG8tdw/authTokens:generate",
+            "DELETE /v1/projects/a~b/installations/cGFzc3dvcmQ_aGVsbG8tdw",
+            "POST /v1/projects/a~b/registrations",
+            "PATCH /v1/projects/a~b/registrations/token", "DELETE /v1/projects/a~b/registrations/token",
+        ])
+    func malformedProject(start: String) {
+        let harness = HTTPHarness()
+        harness.send(
+            "\(start) HTTP/1.1\r\nHost: x\r\nx-goog-api-key: k\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+        )
+        let text = harness.takeSent()
+        #expect(text.hasPrefix("HTTP/1.1 400") && harness.events.isEmpty, "\(text)")
+    }
 }
