@@ -255,6 +255,25 @@ struct GatewayTests {
         #expect(effects.answers.isEmpty && effects.opens.count == 1)
     }
 
+    @Test("the first request that Apple has left with GOAWAY may be the cause, and goes after the others")
+    func resentLast() throws {
+        var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)
+        let send = try #require(Self.sending(&gateway, Samples.delivery(1)))
+        let id = send.connection
+        let proof = APNsEvent.answered(id, requestNumber: send.requestNumber, APNsAnswer(status: 200))
+        let deliveries = (2...4 as ClosedRange<UInt64>).map {
+            APNsEvent.deliver(Samples.delivery($0, registration: $0, token: "p_a\($0)"))
+        }
+        let sends = Self.feed(&gateway, [proof] + deliveries).sends
+        #expect(sends.map(\.request.id) == ["2", "3", "4"])
+        let failures = sends.map { APNsEvent.failed(id, requestNumber: $0.requestNumber, .unprocessed) }
+        let waiting = APNsEvent.deliver(Samples.delivery(5, registration: 5, token: "p_a5"))
+        let opens = Self.feed(&gateway, [.leaving(id, reason: []), waiting] + failures).opens
+        let next = try #require(opens.first?.connection)
+        let again = Self.feed(&gateway, [.opened(next), .streams(next, available: 100)]).sends
+        #expect(Set(again.map(\.request.id)) == ["2", "3", "4", "5"] && again.last?.request.id == "2")
+    }
+
     @Test("what Apple cannot have got does not count as an attempt; what it refused as busy does")
     func attempts() throws {
         var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)

@@ -140,6 +140,12 @@ private final class SessionRun {
                 continue
             }
         }
+        let longest = SessionRun()
+        let nonce = String(repeating: "n", count: Limits.NATS.nonceBytes)
+        longest.receive("INFO {\"max_payload\":5,\"headers\":true,\"nonce\":\"\(nonce)\"}\r\n")
+        if case .ended(.badDescription) = longest.reported().first {
+            Issue.record("a nonce of \(nonce.count) bytes is refused")
+        }
         let run = SessionRun()
         run.receive("HELLO\r\n")
         #expect(run.reported() == [.ended(.unreadable(.unknownLine))])

@@ -45,4 +45,22 @@ struct ExportLimitTests {
         let show = try #require(paths["/operator/v1/devices/{device}"]?["get"])
         #expect(show["parameters"]?.elements?.map { $0["in"] } == ["path"])
     }
+
+    @Test("each row of an export says its kind")
+    func kinds() throws {
+        func kind(_ json: JSONValue) -> String {
+            do throws(FieldProblem) { return "\(try ExportedRow.kind(of: json))" } catch { return "\(error)" }
+        }
+        #expect(try ExportedRow.kind(of: ["kind": "device"]) == .device)
+        #expect(kind([:]).contains("kind") && kind(["kind": 5]).contains("one of header, secret"))
+        #expect(kind(["kind": "devices"]).contains("devices"))
+        #expect(throws: FieldProblem.self) { try ExportedRow(json: ["kind": "end"]) }
+        let row = try ExportedRow(
+            json: [
+                "kind": "secret", "name": "token_secret",
+                "value": .string(Base64.text([UInt8](repeating: 7, count: 32))),
+            ])
+        guard case .secret(let secret) = row else { return #expect(Bool(false), "\(row)") }
+        #expect(secret.value.revealed.count == 32)
+    }
 }

@@ -108,4 +108,17 @@ import Wire
         #expect(try !isAllowed("GET", ["Sec-Fetch-Site": "same-site"]))
         #expect(try isAllowed("GET", ["Sec-Fetch-Site": "same-origin"]))
     }
+
+    @Test("a credential is as long as its limit, and not longer")
+    func limits() throws {
+        let limit = Limits.Login.credentialBytes
+        let cookie = "ccsd_session_1a="
+        for (excess, isTaken) in [(0, true), (1, false)] {
+            let token = String(repeating: "a", count: limit + excess)
+            #expect((try text(["Authorization": "Bearer \(token)"]) != "none") == isTaken)
+            let secret = token.dropFirst(cookie.utf8.count)
+            #expect((try text(["Cookie": cookie + secret]) != "none") == isTaken)
+        }
+        #expect(try text(["Authorization": "Bearer"]) == "none")
+    }
 }
