@@ -78,6 +78,31 @@ import Testing
         #expect(words.contains("upstream sent u4 now_or_never"))
     }
 
+    @Test(
+        "A message of the device that expires without an app server is traced to its end, with its ID and place"
+    )
+    func returned() {
+        let bench = bench()
+        bench.login()
+        bench.post(.upstreamReceived(Harness.upstream(1, lifetime: 10)))
+        bench.settle()
+        let stored = bench.store.upstream[Harness.sender]?.first?.sequence
+        _ = bench.take(web)
+        for _ in 0..<2 {
+            bench.advance(milliseconds: 5_500)
+            bench.post(.tick)
+            bench.settle()
+        }
+        let records = bench.take(web).compactMap { command in
+            if case .reply(_, .traced(let record)) = command, record.step == .expired { record } else { nil }
+        }
+        #expect(records.count == 1 && records[0].messageID == bytes("u1"))
+        #expect(records[0].sender == Harness.sender && records[0].registration == Harness.target.number)
+        #expect(
+            records[0].persistentID.map { "\($0)" } == stored.map { "\(PersistentID(sequence: $0, salt: 0))" }
+        )
+    }
+
     @Test("Failed batches, refused logins and the removal of the device are traced")
     func failures() {
         let bench = bench()

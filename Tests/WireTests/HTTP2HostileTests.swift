@@ -359,4 +359,19 @@ import Testing
             #expect(count <= 3)
         }
     }
+
+    @Test("a frame that does not advance a request is idle, however long it is")
+    func idleFrames() {
+        let desk = HTTP2Desk()
+        desk.send(Frames.headers(1, Frames.request("POST", "/")))
+        let piece = [UInt8](repeating: 0x61, count: 4_000)
+        for (frame, idle) in [
+            (Frames.data(1, piece), 0), (Frames.frame(0x20, flags: 0, stream: 1, piece), 1),
+            (Frames.data(1, [0x61]), 1), (Frames.data(1, piece, ends: true), 0),
+        ] {
+            let before = desk.tally.idleFrames
+            desk.send(frame)
+            #expect(desk.tally.idleFrames - before == idle)
+        }
+    }
 }

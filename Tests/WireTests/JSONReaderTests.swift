@@ -106,4 +106,17 @@ private func fault(_ text: [UInt8]) -> JSONError? {
         let reader = try JSONReader(bytes.raw)
         #expect(reader.integer(reader.root) == expected)
     }
+
+    @Test("a decimal integer is digits with or without a minus, within 64 bits")
+    func decimal() {
+        func integer(_ text: String) -> Int? { JSONReader.integer(Array(text.utf8).raw) }
+        for text in [
+            "", "-", "--1", "+1", "1.0", "1a", " 1", "9223372036854775808", "-9223372036854775809",
+            "111111111111111111111",
+        ] {
+            #expect(integer(text) == nil, "\(text)")
+        }
+        for number in [0, 7, -7, .max, .min] { #expect(integer("\(number)") == number) }
+        #expect(integer("-0") == 0 && integer("007") == 7)
+    }
 }
