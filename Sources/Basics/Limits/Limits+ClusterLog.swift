@@ -16,8 +16,12 @@ extension Limits {
         /// Milliseconds that the next owner waits after the last frame of the one before, in case that has its lease from it: the lease, and
         /// more than the clocks of two machines differ in that time.
         public static let leaseWaitMilliseconds: Int64 = 1_050
-        /// Milliseconds after the request of its last confirmed frame when an owner without work renews its lease: the log has two tries.
+        /// Milliseconds after the request of its last confirmed frame when an owner without work renews its lease at the latest: the log has
+        /// two tries.
         public static let renewMilliseconds: Int64 = 400
+        /// Milliseconds between the moments at which leases are renewed, earlier by up to so much: half of the time between two renewals, so that
+        /// one moment in two is everyone's.
+        public static let renewalGridMilliseconds: Int64 = 200
         /// Renewals in a row of which the store notes the position: what it has noted need not be read again and can be purged. At the pace
         /// of renewals that is one write in two minutes.
         public static let notedRenewals = 256
