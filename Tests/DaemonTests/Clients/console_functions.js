@@ -46,6 +46,7 @@ each('count', format.count, [[null, '0'], ['7', '7'], [1234567, '1,234,567']]);
 each('plural', format.plural, [
   [[1, 'message'], '1 message'], [['1', 'message'], '1 message'], [[0, 'message'], '0 messages'], [[2, 'entry', 'entries'], '2 entries'],
 ]);
+each('duration', format.duration, [[null, '–'], [undefined, '–'], [0, '0 µs'], [1000, '1 ms'], [1e6, '1 s']]);
 each('span', format.span, [
   [59.9, '59.9 s'], [60, '1 min'], [61, '1 min 1 s'], [3599, '59 min 59 s'], [3600, '1 h'], [3661, '1 h 1 min'], [3605, '1 h'],
   [86399, '23 h 59 min'], [86400, '1 d'], [90061, '1 d 1 h'],
@@ -266,13 +267,26 @@ const searched = await served(() => plain({ devices: [], examined: 7, next_after
 same('the requests of a search', [searched.length, searched[0].path], [40, '/operator/v1/devices?limit=1&app=a&after=1000000000000000000']);
 
 // Words, and what they mean.
-const { meaning, reasonsOf } = await load('js/glossary.js');
+const { meaning, reasonsOf, term } = await load('js/glossary.js');
 same('a step', meaning('received', 'step').startsWith('The device sent the message'), true);
 same('a state', meaning('at_gateway', 'state').startsWith('It was sent to APNs'), true);
 same('a word without a meaning', meaning('nothing', 'step', 'state'), '');
 same('a milestone', meaning('delivered', 'state', 'milestone') !== '', true);
 same('a reason', reasonsOf('INVALID_JSON').find(({ reason }) => reason === 'missing_target')?.meaning, meaning('missing_target', 'refusal'));
 same('reasons of other codes', reasonsOf('INVALID_JSON').every(({ code, meaning: text }) => code === 'INVALID_JSON' && text), true);
+
+// What needs elements: not where the functions are tried without a browser.
+if (document.createElement) {
+  same('a word without a meaning is no button', term('nothing', ['step']).outerHTML, '<span>nothing</span>');
+  const shown = term('at_gateway', ['state'], 'waits');
+  const [button, box] = shown.children;
+  const state = () => [button.textContent, box.hidden, button.getAttribute('aria-expanded')];
+  same('a word with a meaning', [...state(), box.textContent.slice(0, 18)], ['waits', true, 'false', 'It was sent to APN']);
+  button.click();
+  same('a word that was pressed', state(), ['waits', false, 'true']);
+  button.click();
+  same('a word that was pressed again', state(), ['waits', true, 'false']);
+}
 
 // What a role permits.
 const { setOperator, mayRun, forRole } = await load('js/operator.js');
