@@ -41,5 +41,11 @@ struct ClockGuardTests {
             #expect(clock.isConfirmed(by: device, madeAt: noon - 1) == isConfirmed, "\(device - now)")
         }
         #expect(!clock.isConfirmed(by: now, madeAt: noon + 1_000), "it was made after the jump")
+        // After a jump of an hour, a device that is not ahead of it agrees with both times.
+        var hour = ClockGuard(mark: nil)
+        _ = hour.read(machine(10, wall: noon), grace: 0)
+        _ = hour.read(machine(11, wall: core + agreement), grace: 0)
+        #expect(!hour.isConfirmed(by: core + agreement, madeAt: noon - 1))
+        #expect(hour.isConfirmed(by: core + agreement + 1, madeAt: noon - 1))
     }
 }
