@@ -192,7 +192,7 @@ import Wire
         }
     }
 
-    @Test("a stream that does not exist is told from other failures")
+    @Test("a stream that does not exist is recognized among other failures")
     func missingStream() {
         func refused(_ code: Int) -> JetStreamFailure {
             .refused(JetStreamError(status: 404, code: code, description: ""))

@@ -19,7 +19,7 @@ struct ExportLimitTests {
             })
     }
 
-    @Test("a sender has at most so many keys, accounts and secrets as one that was made here")
+    @Test("a sender has at most as many keys, accounts and secrets as one that was made here")
     func senders() throws {
         let (keys, accounts) = (Limits.Operator.keysPerSender, Limits.Operator.accountsPerSender)
         try sender(keys: keys, accounts: accounts, secrets: Limits.Webhook.secrets).check()
@@ -46,7 +46,7 @@ struct ExportLimitTests {
         #expect(show["parameters"]?.elements?.map { $0["in"] } == ["path"])
     }
 
-    @Test("each row of an export says its kind")
+    @Test("each row of an export has its kind")
     func kinds() throws {
         func kind(_ json: JSONValue) -> String {
             do throws(FieldProblem) { return "\(try ExportedRow.kind(of: json))" } catch { return "\(error)" }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Wire
 
-@Suite("what app servers are told")
+@Suite("replies to app servers")
 struct BatchReplyTests {
     @Test("each part of a batch has its ID, its status, the header of its response, and its body")
     func parts() {

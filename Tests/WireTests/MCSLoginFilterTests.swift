@@ -138,7 +138,7 @@ import Wire
     }
 
     @Test(
-        "a field that says that it is longer than the login is refused at once",
+        "a field with a length beyond the login is refused at once",
         arguments: [1, UInt64(Int.max), UInt64(Int.max) + 1, .max])
     func longField(excess: UInt64) {
         let size = 100_000

@@ -87,7 +87,7 @@ extension NodeRouter {
     /// Passes a command to the node of its session.
     ///
     /// A node without a link has no sessions here, but may wait for an answer all the same: a request that came by way of another node. Its
-    /// answer goes back that way, by all nodes, of which one knows how; the first to arrive counts.
+    /// answer goes back that way, by all nodes, of which one has a link there; the first to arrive counts.
     mutating func route(
         _ command: SessionCommand, to connection: ConnectionID, _ effects: inout [NodeRouterEffect]
     ) {

@@ -187,10 +187,10 @@ const figure = (second, accepted, cpu, more = {}) => ({
   waiting: { downstream: 8, upstream: 9 }, connections: { device: 2, https: 3 }, sessions: { ready: 4 },
   process: { cpu_microseconds: cpu, resident_bytes: 77 }, latencies: [latency({ 1000: accepted })], ...more,
 });
-const told = (content) => `event: figures\ndata: ${JSON.stringify(content)}\n\n`;
+const framed = (content) => `event: figures\ndata: ${JSON.stringify(content)}\n\n`;
 const change = () => new Promise((resolve) => { figures.addEventListener('change', resolve, { once: true }); });
 let push;
-await served(() => new Response(new ReadableStream({ start(to) { push = (content) => to.enqueue(new TextEncoder().encode(told(content))); } })), async () => {
+await served(() => new Response(new ReadableStream({ start(to) { push = (content) => to.enqueue(new TextEncoder().encode(framed(content))); } })), async () => {
   let next = change();
   figures.start();
   figures.start();
@@ -229,7 +229,7 @@ const streams = await served(() => stream(null), async () => {
   figures.end();
 });
 same('streams', streams.length, 1);
-await served(() => stream(told(figure(1, 10, 0))), async () => {
+await served(() => stream(framed(figure(1, 10, 0))), async () => {
   const next = change();
   figures.start();
   await next;
