@@ -197,10 +197,9 @@ public struct LogOwner: Sendable {
         case .steady:
             guard let first = frames.first else {
                 let since = renews ? provedAt ?? .distantPast : quietSince
-                let due = since.advanced(milliseconds: Limits.ClusterLog.renewMilliseconds).nanoseconds
                 // The owners of a node's other partitions renew at the same moments, and share its wake-ups.
-                return Instant(
-                    nanoseconds: due - due % (Limits.ClusterLog.renewalGridMilliseconds * 1_000_000))
+                return since.advanced(milliseconds: Limits.ClusterLog.renewMilliseconds)
+                    .floored(toMilliseconds: Limits.ClusterLog.renewalGridMilliseconds)
             }
             return first.appended.advanced(milliseconds: patience)
         case .reading(_, let since): return since.advanced(milliseconds: Limits.ClusterLog.answerMilliseconds)

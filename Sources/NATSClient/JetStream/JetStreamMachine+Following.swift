@@ -45,13 +45,18 @@ extension JetStreamMachine {
         set(partition, .asked(number, until: Self.answerDeadline(now)))
     }
 
-    /// Asks again in a moment; the wait doubles from time to time.
+    /// Asks again in a moment; the wait doubles from time to time. Long ones end at the same moments for all followers, which then share a
+    /// wake-up.
     mutating func wait(_ partition: Int, _ now: Instant) {
         guard let follower = followers[partition], follower.state != .disconnected else { return }
         guard !follower.isPaused else { return set(partition, .paused) }
         let longest = Limits.JetStream.longestFollowMilliseconds
         followers[partition]?.pause = min(longest, follower.pause * 2)
-        set(partition, .waiting(until: now.advanced(milliseconds: follower.pause)))
+        var until = now.advanced(milliseconds: follower.pause)
+        if follower.pause > Limits.JetStream.followMilliseconds {
+            until = until.floored(toMilliseconds: follower.pause)
+        }
+        set(partition, .waiting(until: until))
     }
 
     private mutating func set(_ partition: Int, _ state: Follower.State) {
@@ -140,7 +145,10 @@ extension JetStreamMachine {
         guard let follower = followers[partition] else { return }
         followers[partition]?.isFailing = false
         followers[partition]?.behind = behind
-        if follower.received > 0 { followers[partition]?.pause = Limits.JetStream.followMilliseconds }
+        // Not all the way at once: in an idle stream each record is a renewed lease, and alone.
+        if follower.received > 0 {
+            followers[partition]?.pause = max(Limits.JetStream.followMilliseconds, follower.pause / 4)
+        }
         guard behind == 0 else {
             followers[partition]?.hasCaughtUp = false
             // A batch without a record of its own would be asked for in a loop.

@@ -14,6 +14,11 @@ extension ClusterWorld {
         let result = try Tool.run("ccsctl", ["--socket", socket, "--json", "import", file.path])
         guard result.code == 0 else { throw HarnessFailure("import: \(result)") }
         for number in 0..<messages { try store(number, for: count, sender) }
+        let audit = try cluster.node(0).ctl("audit")["downstream"] as? [String: Any]
+        let pending = audit?["pending"] as? Int ?? 0
+        guard pending >= count * messages else {
+            throw HarnessFailure("\(pending) of \(count * messages) messages are stored")
+        }
     }
 
     /// Sends a message to the topic, and waits until it is stored for all.
