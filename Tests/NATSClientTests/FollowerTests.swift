@@ -33,7 +33,7 @@ import Wire
         #expect(run.reported() == ["followed 5 6 [6]", "caught up 5 6"] && run.sent() == [])
     }
 
-    @Test("at the end the wait doubles to its limit, and a record makes it short again")
+    @Test("at the end the wait doubles to its limit, on a grid, and a record makes it shorter again")
     func waits() {
         let run = following()
         var waits: [Int64] = []
@@ -46,11 +46,12 @@ import Wire
             run.pass(1)
             #expect(run.sent() == [batch(number + 1, after: 0)])
         }
-        #expect(waits == [10, 20, 40, 80, 160, 160, 160])
+        // From 1,000 ms on: to 1,010, and to multiples of 20, 40, 80 and 160.
+        #expect(waits == [10, 10, 20, 80, 160, 160, 160])
         #expect(run.reported() == ["caught up 5 0"])
         run.record(8, 1)
         run.end(8, status: 204)
-        #expect(run.machine.nextTick.milliseconds(since: run.now) == 10)
+        #expect(run.machine.nextTick.milliseconds(since: run.now) == 40)
         // It was not behind: nothing new to report.
         #expect(run.reported() == ["followed 5 1 [1]"])
     }
@@ -127,10 +128,11 @@ import Wire
     @Test("without a replica that answers, the question is repeated slowly")
     func noResponder() {
         let run = following()
-        for number in 1...3 {
+        // The first moment of the grid after 1,000 ms is 1,120.
+        for (number, wait) in [(1, 120), (2, 160), (3, 160)] as [(Int, Int64)] {
             run.end(number, status: 503)
-            #expect(run.machine.nextTick.milliseconds(since: run.now) == 160)
-            run.pass(160)
+            #expect(run.machine.nextTick.milliseconds(since: run.now) == wait)
+            run.pass(wait)
         }
         run.end(4, status: 408)
         #expect(run.reported() == ["follow failed 5: no server answers for the stream"])

@@ -144,7 +144,10 @@ extension ClusterWorld {
             try cluster.removeServer(old)
         }
         let new = cluster.servers[at]
-        try run(until: "\(new.name) has caught up", every: 200) { cluster.isHealthy(new) }
+        // A second one may be replaced only then.
+        try run(until: "each log has all its replicas after \(new.name) has come", every: 500) {
+            cluster.isHealthy(new) && cluster.isReplicated
+        }
     }
 
     /// A random node that owns partitions.

@@ -213,7 +213,7 @@ final class ClusterWorld {
                 + " underway \(device.underway.count) (\(device.underway.count { $0.hasPrefix("t") }) to topics) uncertain \(device.uncertain.count) waiting \(device.waiting.count)"
         }
         return
-            "\(ready) of \(servers.count) app servers are ready; devices: \(devices); \(acknowledged) acknowledged; refused \(downstream.refusals) \(topics.refusals); \(oddities)"
+            "\(ready) of \(servers.count) app servers are ready; devices: \(devices); \(acknowledged) acknowledged; refused down \(downstream.refusals) up \(upstream.refusals) topics \(topics.refusals); \(oddities)"
     }
 
     /// Shows from time to time what waits long.

@@ -48,6 +48,15 @@ extension RunningCluster {
             })
     }
 
+    /// Whether each log has a leader and two replicas that have all of it.
+    var isReplicated: Bool {
+        (0..<partitions).allSatisfy { partition in
+            guard let info = try? answer(to: "$JS.API.STREAM.INFO.CCS_\(partition)", []) else { return false }
+            return info.components(separatedBy: "\"current\":true").count == 3
+                && !info.contains("\"offline\":true")
+        }
+    }
+
     /// The partitions of devices and senders, by their numbers.
     func partitions(of numbers: [UInt64]) -> [Int] {
         numbers.map { PartitionKey.partition(ofNumber: $0, of: partitions) }
