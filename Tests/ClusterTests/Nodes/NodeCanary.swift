@@ -44,7 +44,7 @@ enum NodeCanary: CaseIterable {
         case .ignoresLateCommands: 9
         case .ignoresLateTurns: 10
         case .waitsWhenSurrendered, .missesLostLinks: 12
-        case .believesReleased: 19
+        case .believesReleased: 76
         case .neverTicks: 36
         default: 0
         }
