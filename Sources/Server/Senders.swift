@@ -137,7 +137,7 @@ final class Senders: Sendable {
         }
     }
 
-    /// Reads the senders, again because another node of the cluster has changed them.
+    /// Reads the senders, again after each change that a cluster has confirmed.
     func read() throws(StoreError) {
         // One at a time: an older reading must not replace a newer one.
         try readings.withLock { _ throws(StoreError) in

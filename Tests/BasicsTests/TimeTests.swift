@@ -29,6 +29,13 @@ import Testing
         #expect(Instant(nanoseconds: 0).advanced(seconds: .max) == .distantFuture)
     }
 
+    @Test("an instant falls back to the last moment of a grid")
+    func grid() {
+        let times: [Int64] = [0, 1, 199_999_999, 200_000_000, 399_999_999, 400_000_001]
+        let floors = times.map { Instant(nanoseconds: $0).floored(toMilliseconds: 200).nanoseconds }
+        #expect(floors == [0, 0, 0, 200_000_000, 200_000_000, 400_000_000])
+    }
+
     @Test("the clocks of the machine run forward")
     func reads() {
         let first = Now.read()

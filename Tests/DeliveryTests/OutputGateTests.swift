@@ -20,7 +20,7 @@ struct OutputGateTests {
 
     @Test("with a lease everything leaves at once; without one nothing does, until it comes again, in order")
     func order() {
-        var gate = OutputGate()
+        var gate = OutputGate(partition: 0, of: 1)
         var effects = Effects()
         effects.commands = [answer(1)]
         gate.pass(&effects, .owned(until: at(1_000)), now: at(999))
@@ -44,7 +44,7 @@ struct OutputGateTests {
         "after five seconds an answer is that the owner cannot be reached; what concerns a session waits on"
     )
     func overdue() {
-        var gate = OutputGate()
+        var gate = OutputGate(partition: 0, of: 1)
         var effects = Effects()
         let member = GroupSendMember(send: 1, index: 0)
         effects.commands = [answer(1), (connection, .device(.reportWhenWritable))]
@@ -72,7 +72,7 @@ struct OutputGateTests {
 
     @Test("a partition that is lost answers that it cannot be reached, lets no login in, and drops the rest")
     func lost() {
-        var gate = OutputGate()
+        var gate = OutputGate(partition: 0, of: 1)
         var effects = Effects()
         effects.commands = [answer(1), (connection, .device(.reportWhenWritable))]
         gate.pass(&effects, .owned(until: at(0)), now: at(1))
@@ -93,7 +93,7 @@ struct OutputGateTests {
 
     @Test("a request to another partition is not sent after five seconds: who waits for it is answered")
     func request() {
-        var gate = OutputGate()
+        var gate = OutputGate(partition: 0, of: 1)
         var effects = Effects()
         effects.forwards = [.appServerLogin(connection, sender, key: SecretDigest(bytes: [1]))]
         gate.pass(&effects, .owned(until: at(0)), now: at(0))
@@ -108,7 +108,7 @@ struct OutputGateTests {
     /// It has the logins that it got before it left; the answer to one of them would leave a session that no partition has.
     @Test("a partition that leaves decides until the end of its lease, but lets no session in")
     func leaving() {
-        var gate = OutputGate()
+        var gate = OutputGate(partition: 0, of: 1)
         var effects = Effects()
         effects.commands = [
             answer(1), (connection, .device(.loginAccepted)), (connection, .appServer(.loginKeys([]))),
@@ -129,7 +129,7 @@ struct OutputGateTests {
 
     @Test("what a webhook is to do waits like any other output; a turn without output begins no wait")
     func webhooks() {
-        var gate = OutputGate()
+        var gate = OutputGate(partition: 0, of: 1)
         var effects = Effects()
         gate.pass(&effects, .owned(until: at(0)), now: at(0))
         #expect(!gate.isHolding)
@@ -144,5 +144,38 @@ struct OutputGateTests {
         gate.pass(&effects, .lost, now: at(5_002))
         gate.pass(&effects, .owned(until: at(9_000)), now: at(5_003))
         #expect(effects.webhooks.isEmpty, "they are of a partition that was lost meanwhile")
+    }
+
+    private func upstream(_ requestID: UInt32) -> (request: Event, answer: Event) {
+        let requester = Requester(connection: connection, requestID: requestID)
+        let name = RegistrationName(device: DeviceID(5), number: RegistrationNumber(1))
+        let upstream = UpstreamSubmission(
+            requester: requester, device: name.device, sender: sender, isFCMDomain: false, category: [],
+            messageID: [], persistentID: [], lifetimeSeconds: 0, body: [])
+        return (
+            .sender(sender, .upstreamResolved(upstream, from: TokenName(name))),
+            .device(name.device, .upstreamAnswered(name.number, requester))
+        )
+    }
+
+    @Test("the partition gets one answer to each of its requests, also to one that never left")
+    func answers() {
+        var gate = OutputGate(partition: 0, of: 1)
+        var effects = Effects()
+        let (left, never, unasked) = (upstream(1), upstream(2), upstream(3))
+        effects.forwards = [left.request]
+        gate.pass(&effects, .owned(until: at(1_000)), now: at(0))
+        #expect(effects.forwards.count == 1)
+        effects.forwards = [never.request]
+        gate.pass(&effects, .owned(until: at(1_000)), now: at(1_000))
+        gate.pass(&effects, .owned(until: at(1_000)), now: at(6_000))
+        #expect(words(effects).last == "\(never.answer)")
+        for answer in [left.answer, never.answer] {
+            let taken = gate.lets(in: answer)
+            let again = gate.lets(in: answer)
+            #expect(taken && !again)
+        }
+        let isTaken = gate.lets(in: unasked.answer)
+        #expect(!isTaken)
     }
 }

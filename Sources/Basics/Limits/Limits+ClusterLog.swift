@@ -19,8 +19,8 @@ extension Limits {
         /// Milliseconds after the request of its last confirmed frame when an owner without work renews its lease at the latest: the log has
         /// two tries.
         public static let renewMilliseconds: Int64 = 400
-        /// Milliseconds between the moments at which leases are renewed, earlier by up to so much: half of the time between two renewals, so that
-        /// one moment in two is everyone's.
+        /// Milliseconds between the moments at which leases are renewed, instead of each on its own: half of the time between two renewals,
+        /// so the partitions of a node renew in two groups at most.
         public static let renewalGridMilliseconds: Int64 = 200
         /// Renewals in a row of which the store notes the position: what it has noted need not be read again and can be purged. At the pace
         /// of renewals that is one write in two minutes.

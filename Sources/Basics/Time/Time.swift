@@ -31,6 +31,11 @@ public struct Instant: Comparable, Hashable, Sendable {
         return seconds < 0 ? .distantPast : .distantFuture
     }
 
+    /// Returns the last moment of a grid that is not later. What is due at such moments shares a wake-up.
+    public func floored(toMilliseconds grid: Int64) -> Instant {
+        Instant(nanoseconds: nanoseconds - nanoseconds % (grid * 1_000_000))
+    }
+
     /// Returns whole milliseconds from `other` to this instant, negative if `other` is later; saturates.
     public func milliseconds(since other: Instant) -> Int64 {
         let (span, over) = nanoseconds.subtractingReportingOverflow(other.nanoseconds)

@@ -221,7 +221,6 @@ final class ReactorHost: ReactorDelegate {
                 var (commands, forwards) = hosted.takeOutput()
                 if let faults { applyFaults(faults, to: &commands) }
                 perform(&commands, now)
-                hosted.note(forwards)
                 for event in forwards { accept(event, now: now) }
                 hosted.giveBack(&commands, &forwards)
             }

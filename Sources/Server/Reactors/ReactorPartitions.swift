@@ -22,11 +22,9 @@ final class ReactorPartitions {
         fileprivate(set) var presence = Presence.serving
         /// Batches and queries without a report.
         fileprivate var openRequests = 0
-        /// What it waits for from other partitions; `nil` without a cluster, where it is never taken again.
-        fileprivate var answers: OpenAnswers?
-        /// The lease of this node; `nil` without a cluster.
-        fileprivate let lease: PartitionLease?
-        private var gate = OutputGate()
+        /// The lease of this node, and what may pass by it; `nil` without a cluster.
+        private let lease: PartitionLease?
+        fileprivate var gate: OutputGate?
 
         /// What a partition is to its node.
         enum Presence {
@@ -41,12 +39,12 @@ final class ReactorPartitions {
         var isLeaving: Bool { presence != .serving }
 
         fileprivate init(
-            _ number: Int, _ core: consuming Partition, _ answers: OpenAnswers? = nil,
+            _ number: Int, _ core: consuming Partition, _ gate: OutputGate? = nil,
             _ lease: PartitionLease? = nil
         ) {
             self.number = number
             self.core = core
-            self.answers = answers
+            self.gate = gate
             self.lease = lease
         }
 
@@ -54,7 +52,7 @@ final class ReactorPartitions {
         func passGate() -> Instant {
             guard let lease else { return .distantFuture }
             let until = passGate(lease)
-            guard gate.isHolding else { return until }
+            guard gate?.isHolding == true else { return until }
             lease.wait()
             // It may have been confirmed meanwhile.
             return Now.read().monotonic < lease.until ? passGate(lease) : .distantFuture
@@ -68,13 +66,7 @@ final class ReactorPartitions {
                 case .surrendered: .lost
                 }
             // Read for each partition, as late as possible: the process may have stood still since the turn began.
-            return gate.pass(&effects, standing, now: Now.read().monotonic)
-        }
-
-        /// Notes what the partition waits for.
-        func note(_ forwards: [Event]) {
-            guard answers != nil else { return }
-            for event in forwards { answers?.note(event) }
+            return gate?.pass(&effects, standing, now: Now.read().monotonic) ?? .distantFuture
         }
 
         /// Whether there are commands for sessions or events for other partitions.
@@ -192,7 +184,7 @@ final class ReactorPartitions {
     /// Handles an event at a reading of the machine's clocks.
     private func handle(_ event: consuming Event, _ hosted: Hosted, _ now: Now) {
         activate(hosted)
-        if hosted.answers?.takes(event) == false { return }
+        if hosted.gate?.lets(in: event) == false { return }
         #if DEBUG
             let key = event.key
         #endif
@@ -259,7 +251,7 @@ final class ReactorPartitions {
     /// Begins to serve a partition of the range, one of `count`, that is not there.
     func take(_ partition: Int, of count: Int, _ core: consuming Partition, _ lease: PartitionLease) {
         precondition(all[partition - first] == nil, "a partition is taken that has not left")
-        all[partition - first] = Hosted(partition, core, OpenAnswers(partition: partition, of: count), lease)
+        all[partition - first] = Hosted(partition, core, OutputGate(partition: partition, of: count), lease)
     }
 
     /// Looks at what waits for the lease of a partition.

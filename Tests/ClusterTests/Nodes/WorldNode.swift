@@ -128,7 +128,7 @@ final class WorldNode {
 final class WorldCore {
     let partition: Int
     let lease: WorldLease
-    var gate = OutputGate()
+    var gate: OutputGate
     var effects = Effects()
     var isLeaving = false
     var hasSurrendered = false
@@ -146,7 +146,10 @@ final class WorldCore {
     private var answers: [(ConnectionID, SessionCommand)] = []
     private var open: [(number: UInt64, answers: [(ConnectionID, SessionCommand)])] = []
 
-    init(_ partition: Int, _ lease: WorldLease) { (self.partition, self.lease) = (partition, lease) }
+    init(_ partition: Int, _ lease: WorldLease) {
+        (self.partition, self.lease) = (partition, lease)
+        gate = OutputGate(partition: partition, of: NodeWorld.partitions)
+    }
 
     /// Whether the store owes it nothing.
     var isFree: Bool { open.isEmpty && waiting.isEmpty }

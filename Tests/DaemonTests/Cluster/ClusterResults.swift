@@ -24,6 +24,14 @@ struct ClusterResults {
         print("cluster: " + name.padding(toLength: 20, withPad: " ", startingAt: 0) + columns(words))
     }
 
+    /// The values that these percentages of all do not exceed, or "-" for each if there are none.
+    private static func shares(_ percents: [Int], of values: [Int64]) -> [String] {
+        let sorted = values.sorted()
+        return percents.map { percent in
+            sorted.isEmpty ? "-" : "\(sorted[(sorted.count * percent + 99) / 100 - 1])"
+        }
+    }
+
     /// Prints the figures.
     func show() {
         Self.row("\(pauses.count) faults", ["acknowledged", "lost", "twice", "refused"])
@@ -46,20 +54,21 @@ struct ClusterResults {
         Self.row(
             "longest wait, ms",
             [
-                "faults", "down p50", "max", "up p50", "max", "others p50", "p99", "max", "led p50", "max",
-                "return p50",
+                "faults", "down p50", "max", "up p50", "max", "others", "p50", "p99", "max", "led", "p50",
                 "max",
+                "return p50", "max",
             ])
         for fault in faults {
             let own = pauses.filter { $0.fault == fault }
             guard !own.isEmpty else { continue }
-            let figures = [\ClusterPauses.downstream, \.upstream, \.elsewhere, \.led, \.whenBack].flatMap {
-                path in
-                let sorted = own.map { $0[keyPath: path] }.sorted()
-                let p99 = path == \.elsewhere ? [sorted[(sorted.count * 99 + 99) / 100 - 1]] : []
-                return [sorted[sorted.count / 2]] + p99 + [sorted[sorted.count - 1]]
-            }
-            Self.row(fault.rawValue, ["\(own.count)"] + figures.map { "\($0)" })
+            let (elsewhere, led) = (own.compactMap(\.elsewhere), own.compactMap(\.led))
+            Self.row(
+                fault.rawValue,
+                ["\(own.count)"] + Self.shares([50, 100], of: own.map(\.downstream))
+                    + Self.shares([50, 100], of: own.map(\.upstream))
+                    + ["\(elsewhere.count)"] + Self.shares([50, 99, 100], of: elsewhere)
+                    + ["\(led.count)"] + Self.shares([50, 100], of: led)
+                    + Self.shares([50, 100], of: own.map(\.whenBack)))
         }
         for (name, cost) in [("one daemon", single), ("the cluster", cluster)] {
             print(

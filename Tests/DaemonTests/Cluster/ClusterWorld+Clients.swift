@@ -142,9 +142,9 @@ extension ClusterWorld {
         let waited = now.milliseconds(since: sent.at)
         let numbers = [sent.device.identity.androidID, UInt64(sent.device.sender.id) ?? 0]
         if led.isDisjoint(with: cluster.partitions(of: numbers)) {
-            longestElsewhere = max(longestElsewhere, waited)
+            longestElsewhere = max(longestElsewhere ?? 0, waited)
         } else {
-            longestLed = max(longestLed, waited)
+            longestLed = max(longestLed ?? 0, waited)
         }
     }
 

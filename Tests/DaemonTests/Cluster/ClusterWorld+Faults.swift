@@ -54,9 +54,9 @@ struct ClusterPauses {
     var downstream: Int64
     var upstream: Int64
     /// How long a message waited for its answer at most that an app server of another node than the touched one had sent: of those
-    /// whose partitions have their log led by a server that was not touched, and of the others.
-    var elsewhere: Int64
-    var led: Int64
+    /// whose partitions have their log led by a server that was not touched, and of the others. `nil` if there was none.
+    var elsewhere: Int64?
+    var led: Int64?
     /// As the first two, after what was killed has started again.
     var whenBack: Int64
 }
@@ -102,8 +102,7 @@ extension ClusterWorld {
         try runUntilAllAnswer()
         var pauses = ClusterPauses(
             fault: fault, downstream: longest(\.down), upstream: longest(\.up), elsewhere: longestElsewhere,
-            led: longestLed,
-            whenBack: 0)
+            led: longestLed, whenBack: 0)
         resetPauses()
         if fault == .nats || fault == .both { try restart(server) }
         if fault == .ccsd || fault == .both || fault == .clock { try restart(victim) }
@@ -162,7 +161,7 @@ extension ClusterWorld {
 
     private func resetPauses() {
         let now = Now.read().monotonic
-        (longestElsewhere, longestLed) = (0, 0)
+        (longestElsewhere, longestLed) = (nil, nil)
         for device in devices {
             device.down.reset(now)
             device.up.reset(now)

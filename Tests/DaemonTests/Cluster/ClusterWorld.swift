@@ -46,9 +46,10 @@ final class ClusterWorld {
     /// another leader in 4 to 9 s.
     var touched: Int?
     var led: Set<Int> = []
-    /// The longest time that an app server of another node has lately waited for an answer that needs none of those logs, and any.
-    var longestElsewhere: Int64 = 0
-    var longestLed: Int64 = 0
+    /// The longest time that an app server of another node has lately waited for an answer that needs none of those logs, and for one
+    /// that does. `nil` if there was no such answer.
+    var longestElsewhere: Int64?
+    var longestLed: Int64?
     private var count = 0
     /// Connections of app servers so far.
     var connections = 0

@@ -38,20 +38,24 @@ extension RunningCluster {
         }
     }
 
+    /// What NATS reports of the log of a partition, as JSON. `nil` if no server answers for it.
+    private func streamInfo(_ partition: Int) -> String? {
+        try? answer(to: "$JS.API.STREAM.INFO.CCS_\(partition)", [])
+    }
+
     /// The partitions whose log a server leads, and those that have no leader just now.
     func led(by server: NATSServerProcess) -> Set<Int> {
         Set(
             (0..<partitions).filter { partition in
-                let info = try? answer(to: "$JS.API.STREAM.INFO.CCS_\(partition)", [])
-                return info?.contains("\"leader\":\"") != true
-                    || info?.contains("\"leader\":\"\(server.name)\"") == true
+                guard let info = streamInfo(partition), info.contains("\"leader\":\"") else { return true }
+                return info.contains("\"leader\":\"\(server.name)\"")
             })
     }
 
     /// Whether each log has a leader and two replicas that have all of it.
     var isReplicated: Bool {
         (0..<partitions).allSatisfy { partition in
-            guard let info = try? answer(to: "$JS.API.STREAM.INFO.CCS_\(partition)", []) else { return false }
+            guard let info = streamInfo(partition) else { return false }
             return info.components(separatedBy: "\"current\":true").count == 3
                 && !info.contains("\"offline\":true")
         }

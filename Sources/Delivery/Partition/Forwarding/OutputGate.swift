@@ -1,6 +1,7 @@
 public import Basics
 
-/// What a partition of a cluster lets out: answers, deliveries, refusals, and whatever else was decided from its state.
+/// What a partition of a cluster lets out: answers, deliveries, refusals, and whatever else was decided from its state. Of what comes, it
+/// lets in only the answers that the partition waits for.
 ///
 /// Only the node that owns the partition by a lease may decide. While the lease is not confirmed, decisions wait here, in order; they are
 /// right if the lease comes again, since then no other node has owned the partition meanwhile. What waits for an answer gets one within
@@ -25,17 +26,23 @@ public struct OutputGate: Sendable {
     private var webhooks: [WebhookOrder] = []
     /// Since when decisions wait. `nil` if none does.
     private var since: Instant?
+    private var answers: OpenAnswers
 
-    /// Creates a gate at which nothing waits.
-    public init() {}
+    /// Creates the gate of a partition, one of `count`, at which nothing waits.
+    public init(partition: Int, of count: Int) { answers = OpenAnswers(partition: partition, of: count) }
 
     /// Whether decisions wait.
     public var isHolding: Bool { since != nil }
+
+    /// Whether the partition gets an event: any but an answer that it does not wait for.
+    public mutating func lets(in event: borrowing Event) -> Bool { answers.takes(event) }
 
     /// Leaves in the effects of a turn what may go out at this time, with what has waited before it. Returns until when that may leave the
     /// node; in the distant future if it needs no lease.
     @discardableResult
     public mutating func pass(_ effects: inout Effects, _ standing: Standing, now: Instant) -> Instant {
+        // Before any is held: what waits for one that never leaves is answered here.
+        for event in effects.forwards { answers.note(event) }
         switch standing {
         case .owned(let end) where now < end:
             if since != nil { release(&effects) }

@@ -1,4 +1,4 @@
-import Delivery
+import Basics
 
 /// What a partition of a cluster waits for from other partitions since this node has taken it.
 ///
@@ -14,7 +14,7 @@ struct OpenAnswers {
         self.partitions = partitions
     }
 
-    /// Notes what waits in the partition for the answer to an event that it sends.
+    /// Notes what waits in the partition for the answer to an event that it has decided to send, whether it leaves or not.
     mutating func note(_ event: borrowing Event) {
         for request in event.openRequests where request.key.session == nil {
             // What waits in a partition is answered by an event for it. A partition that passes an event on does not wait.
