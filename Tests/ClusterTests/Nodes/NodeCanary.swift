@@ -17,6 +17,7 @@ enum NodeCanary: CaseIterable {
     // Ways of events.
     case ignoresFences
     case leavesGate
+    case missesUnsent
     case dropsKept
     case dropsAwaited
     case missesLostLinks

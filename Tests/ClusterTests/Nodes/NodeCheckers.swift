@@ -20,6 +20,8 @@ struct NodeCheckers {
         var kind: WorldChange.Kind
         var device: UInt64
         var requester: Requester
+        /// The partition that decides it.
+        var partition: Int
         var asked: Int64
         var answered = Int64.max
         var outcome = Outcome.open
@@ -51,6 +53,8 @@ struct NodeCheckers {
         repeating: Array(repeating: -1, count: 3), count: NodeWorld.partitions)
     private(set) var decisions = 0
     private(set) var takeovers = 0
+    /// How many subscribers have the message to a topic, by its request, once all have answered.
+    private(set) var reachedSubscribers: [UInt32: Int] = [:]
 
     mutating func fail(_ text: String) { if found.count < 5 { found.append(text) } }
 
@@ -67,22 +71,27 @@ struct NodeCheckers {
     mutating func sends(
         _ command: SessionCommand, to connection: ConnectionID, _ node: WorldNode, _ world: NodeWorld
     ) {
-        let device: UInt64?
+        let partition: Int?
         switch command {
-        case .submission(let request, _), .reply(let request, _): device = all[request]?.device
-        case .device(.loginAccepted): device = world.device(of: connection)
-        default: device = nil
+        case .submission(let request, _), .reply(let request, _), .device(.upstreamStored(let request)):
+            partition = all[request]?.partition
+        case .device(.loginAccepted):
+            partition = world.device(of: connection).map {
+                PartitionKey.device(DeviceID($0)).partition(of: NodeWorld.partitions)
+            }
+        default: partition = nil
         }
-        guard let device else { return }
-        decides(
-            command, PartitionKey.device(DeviceID(device)).partition(of: NodeWorld.partitions), node, world)
+        guard let partition else { return }
+        decides(command, partition, node, world)
     }
 
     /// A decision of a partition leaves a node: no other node decides any more.
     mutating func decides(_ command: SessionCommand, _ partition: Int, _ node: WorldNode, _ world: NodeWorld)
     {
         switch command {
-        case .submission(_, .refused(.unavailable)), .reply(_, .registrationRefused), .connection: return
+        case .submission(_, .refused(.unavailable)), .reply(_, .registrationRefused),
+            .device(.upstreamRefused), .connection:
+            return
         default: break
         }
         decisions += 1
@@ -98,12 +107,15 @@ struct NodeCheckers {
     // MARK: Answers
 
     mutating func asked(
-        _ kind: WorldChange.Kind, _ device: UInt64, _ requester: Requester, _ time: Int64
+        _ kind: WorldChange.Kind, _ device: UInt64, _ requester: Requester, of partition: Int, _ time: Int64
     ) {
         openCount += 1
-        all[requester.requestID] = Request(kind: kind, device: device, requester: requester, asked: time)
+        all[requester.requestID] = Request(
+            kind: kind, device: device, requester: requester, partition: partition, asked: time)
         byConnection[requester.connection, default: []].append(requester.requestID)
-        if kind != .message { changes[device, default: []].append(requester.requestID) }
+        if kind == .register || kind == .unregister {
+            changes[device, default: []].append(requester.requestID)
+        }
     }
 
     mutating func answered(_ request: UInt32, _ reply: SubmissionReply, _ world: NodeWorld) {
@@ -122,7 +134,7 @@ struct NodeCheckers {
         }
     }
 
-    private mutating func answered(_ number: UInt32, _ outcome: Request.Outcome, _ world: NodeWorld) {
+    mutating func answered(_ number: UInt32, _ outcome: Request.Outcome, _ world: NodeWorld) {
         guard var request = all[number] else { return fail("answers: \(number) was never asked") }
         guard request.outcome == .open else {
             return fail("answers: request \(number) has two: \(request.outcome), \(outcome)")
@@ -190,7 +202,7 @@ struct NodeCheckers {
         openCount == 0
             && world.nodes.allSatisfy { node in
                 node.router.heldCount + node.router.openCount == 0
-                    && node.cores.allSatisfy { $0.map { $0.isFree && !$0.gate.isHolding } ?? true }
+                    && node.cores.allSatisfy { $0.map(\.isQuiet) ?? true }
             }
     }
 
@@ -200,16 +212,42 @@ struct NodeCheckers {
             fail("waits: \(open.count) requests have no answer, the first of \(first.asked): \(first)")
         }
         checkStores(world)
+        checkTopics(world)
         for node in world.nodes {
             let router = node.router
             if router.heldCount > 0 || router.openCount > 0 {
                 fail("counts: node \(node.index) holds \(router.heldCount), waits for \(router.openCount)")
             }
-            for case let core? in node.cores where core.gate.isHolding || !core.isFree {
-                fail("counts: partition \(core.partition) of node \(node.index) waits")
+            for case let core? in node.cores where !core.isQuiet {
+                fail("counts: partition \(core.partition) of node \(node.index) waits: \(core.elsewhere)")
             }
         }
         checkSessions(world)
+    }
+
+    /// Looks at a partition after its turn.
+    mutating func look(at core: WorldCore) {
+        if core.elsewhere.strays > 0 {
+            fail(
+                "answers: partition \(core.partition) gets \(core.elsewhere.strays) for which it does not wait"
+            )
+        }
+        for (request, reached) in core.elsewhere.done { reachedSubscribers[request] = reached }
+        core.elsewhere.done = []
+    }
+
+    private mutating func checkTopics(_ world: NodeWorld) {
+        var devices: [UInt32: Set<UInt64>] = [:]
+        for hosted in world.nodes.first?.replicas ?? [] {
+            for message in hosted.store.messages where message.kind == .topic {
+                devices[message.request, default: []].insert(message.device)
+            }
+        }
+        for (request, reached) in reachedSubscribers where devices[request]?.count ?? 0 < reached {
+            fail(
+                "stores: topic message \(request) reached \(reached), and \(devices[request]?.count ?? 0) have it"
+            )
+        }
     }
 
     private mutating func checkStores(_ world: NodeWorld) {
@@ -220,11 +258,13 @@ struct NodeCheckers {
             }
             var last: [Sequence: UInt32] = [:]
             var seen: Set<UInt32> = []
-            for message in stores[0].messages {
+            // A message to a topic is sent again to those that have it if another subscriber has not.
+            for message in stores[0].messages where message.kind != .topic {
                 if !seen.insert(message.request).inserted {
                     fail("order: \(message.request) is stored twice")
                 }
-                guard all[message.request]?.outcome == .accepted else { continue }
+                // An upstream message may be passed on by another owner of its device than the one before it.
+                guard message.kind == .message, all[message.request]?.outcome == .accepted else { continue }
                 let sequence = Sequence(device: message.device, connection: message.connection)
                 if let before = last[sequence], before > message.request {
                     fail("order: \(message.request) is stored after \(before) of \(sequence)")
@@ -232,10 +272,8 @@ struct NodeCheckers {
                 last[sequence] = message.request
             }
             let lost = all.values.filter {
-                $0.kind == .message && $0.outcome == .accepted
-                    && PartitionKey.device(DeviceID($0.device)).partition(of: NodeWorld.partitions)
-                        == partition
-                    && !seen.contains($0.requester.requestID)
+                ($0.kind == .message || $0.kind == .upstream) && $0.outcome == .accepted
+                    && $0.partition == partition && !seen.contains($0.requester.requestID)
             }
             if !lost.isEmpty { fail("stores: \(lost.count) accepted messages are lost") }
         }

@@ -31,41 +31,64 @@ extension NodeWorld {
         after(draw(2_000...25_000)) { $0.work() }
         guard let node = nodes.randomElement(using: &random), node.isRunning, node.pausedUntil <= time,
             let connection = node.connections.randomElement(using: &random),
-            let device = Self.devices.randomElement(using: &random)
+            let device = Self.devices.randomElement(using: &random),
+            let sender = Self.senders.randomElement(using: &random)
         else { return }
         switch draw(0...99) {
-        case 0..<12: request(.register, device, connection, node)
-        case 12..<20: request(.unregister, device, connection, node)
+        case 0..<12: request(.register, device, sender, connection, node)
+        case 12..<20: request(.unregister, device, sender, connection, node)
         case 20..<32: login(device, connection, node)
-        default: for _ in 0..<draw(1...3) { request(.message, device, connection, node) }
+        case 32..<48: request(.upstream, device, sender, connection, node)
+        case 48..<52: request(.topic, device, sender, connection, node)
+        default: for _ in 0..<draw(1...3) { request(.message, device, sender, connection, node) }
         }
     }
 
     private func request(
-        _ kind: WorldChange.Kind, _ device: UInt64, _ connection: WorldConnection, _ node: WorldNode
+        _ kind: WorldChange.Kind, _ device: UInt64, _ sender: SenderID, _ connection: WorldConnection,
+        _ node: WorldNode
     ) {
         requests += 1
         let requester = Requester(connection: connection.id(node), requestID: requests)
-        checkers.asked(kind, device, requester, time)
-        let digest = SecretDigest(bytes: [1])
-        let event: Event =
+        let key: PartitionKey =
             switch kind {
-            case .register:
-                .device(
-                    DeviceID(device),
-                    .register(
-                        RegistrationRequest(
-                            requester: requester, device: DeviceID(device), token: digest, category: [],
-                            subtype: [], senderText: [])))
-            case .unregister: .device(DeviceID(device), .forget(requester))
-            case .message:
-                .submitted(
-                    Submission(
-                        requester: requester, entitlement: .account(SenderID(1)),
-                        target: RegistrationName(device: DeviceID(device), number: RegistrationNumber(1)),
+            case .register, .unregister, .message: .device(DeviceID(device))
+            case .upstream, .topic: .sender(sender)
+            }
+        checkers.asked(kind, device, requester, of: key.partition(of: Self.partitions), time)
+        let event = event(kind, device, sender, requester)
+        if let event { accept(event, node) }
+    }
+
+    private func event(
+        _ kind: WorldChange.Kind, _ device: UInt64, _ sender: SenderID, _ requester: Requester
+    ) -> Event? {
+        switch kind {
+        case .register:
+            .register(
+                RegistrationRequest(
+                    requester: requester, device: DeviceID(device), token: SecretDigest(bytes: [1]),
+                    category: [], subtype: [], senderText: []))
+        case .unregister: .forgetDevice(DeviceID(device), requester)
+        case .message:
+            .submitted(
+                Submission(
+                    requester: requester, entitlement: .account(sender),
+                    target: RegistrationName(device: DeviceID(device), number: RegistrationNumber(1)),
+                    content: MessageContent(messageID: [], body: [])))
+        case .upstream:
+            .upstreamReceived(
+                UpstreamSubmission(
+                    requester: requester, device: DeviceID(device), sender: sender, isFCMDomain: false,
+                    category: [], messageID: [], persistentID: [], lifetimeSeconds: 0, body: []))
+        case .topic:
+            Self.topic.map {
+                .topicSubmitted(
+                    TopicSubmission(
+                        requester: requester, sender: sender, target: TopicTarget($0),
                         content: MessageContent(messageID: [], body: [])))
             }
-        accept(event, node)
+        }
     }
 
     /// The device as which a connection logs in. `nil` if it has ended or has not asked.
@@ -94,6 +117,8 @@ extension NodeWorld {
         switch command {
         case .submission(let request, let reply): checkers.answered(request, reply, self)
         case .reply(let request, let reply): checkers.answered(request, reply, self)
+        case .device(.upstreamStored(let request)): checkers.answered(request, .accepted, self)
+        case .device(.upstreamRefused(let request, _)): checkers.answered(request, .unavailable, self)
         case .device(.loginAccepted):
             guard case .asked(let device) = connection.login else {
                 return checkers.fail("answers: a login is accepted twice")

@@ -39,7 +39,10 @@ extension NodeWorld {
             if world.canary != .neverTicks { world.route(.tick, node) }
             world.postIncoming(node)
             // The partitions are ticked as well.
-            for case let core? in node.cores where !core.isLeaving { core.isActive = true }
+            for case let core? in node.cores where !core.isLeaving {
+                core.isActive = true
+                core.tick()
+            }
             world.wakeReactor(node)
             world.tick(node)
         }

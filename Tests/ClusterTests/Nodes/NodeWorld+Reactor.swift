@@ -33,7 +33,7 @@ extension NodeWorld {
     }
 
     private func endReactorTurn(_ node: WorldNode) {
-        var letOut: [(partition: Int, until: Instant, commands: [(ConnectionID, SessionCommand)])] = []
+        var letOut: [(partition: Int, until: Instant, effects: Effects)] = []
         for case let core? in node.cores where core.isActive {
             core.isActive = false
             for event in core.events { core.handle(event) }
@@ -44,15 +44,17 @@ extension NodeWorld {
             // Devices are evicted.
             if core.isFree, chance(20) { core.devices = [:] }
             let until = passGate(core)
-            letOut.append((core.partition, until, core.effects.commands))
+            letOut.append((core.partition, until, core.effects))
             core.effects = Effects()
+            checkers.look(at: core)
         }
         removeLeft(node)
         // The process may stand still before what was let out leaves it.
-        if letOut.contains(where: { !$0.commands.isEmpty }) { standStill(node) }
+        if letOut.contains(where: { !$0.effects.commands.isEmpty }) { standStill(node) }
         after(0, on: node) { world in
-            for (partition, until, commands) in letOut {
-                world.leave(commands, of: partition, until: until, node)
+            for (partition, until, effects) in letOut {
+                world.leave(effects.commands, of: partition, until: until, node)
+                for event in effects.forwards { world.accept(event, node) }
             }
             world.postToCluster(node)
         }
@@ -79,6 +81,14 @@ extension NodeWorld {
                 ? (canary == .waitsWhenSurrendered ? .owned(until: .distantPast) : .lost)
                 : core.isLeaving && canary != .letsInWhileLeaving
                     ? .leaving(until: until) : .owned(until: until)
+            let wasHolding = core.gate.isHolding
+            defer {
+                if canary == .missesUnsent, wasHolding {
+                    core.effects.forwards.removeAll {
+                        $0.answeredKey != nil && $0.key?.partition(of: Self.partitions) == core.partition
+                    }
+                }
+            }
             return core.gate.pass(&core.effects, standing, now: now.monotonic)
         }
         let until = pass()
@@ -164,7 +174,8 @@ extension NodeWorld {
     }
 
     private func makeCore(_ partition: Int, _ lease: WorldLease, _ node: WorldNode) {
-        node.cores[partition] = WorldCore(partition, lease)
+        node.cores[partition] = WorldCore(
+            partition, lease, firstRun: UInt32(truncatingIfNeeded: random.next()))
     }
 
     private func removeLeft(_ node: WorldNode) {

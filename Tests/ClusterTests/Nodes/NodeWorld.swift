@@ -6,10 +6,13 @@ import ClusterLogSupport
 import Delivery
 
 /// Whole nodes in one simulated world: each with the router, the memberships, the replicas and the doors and gates of its partitions, on a
-/// log and links that fail in every way. Clients of all nodes send to devices, register and remove them, and log in. A seed repeats a run.
+/// log and links that fail in every way. Clients of all nodes send to devices, topics and senders,
+/// register and remove devices, and log in. A seed repeats a run.
 final class NodeWorld {
     static let partitions = 2
     static let devices: [UInt64] = [1, 2, 3, 4, 5, 6]
+    static let senders = [1, 2, 3, 4].map { SenderID($0) }
+    static let topic = TopicName("news".utf8)
     static func key(_ partition: Int) -> LogKey { LogKey(cluster: 9, partition: partition) }
 
     /// Until when there are faults, and until when clients send, in microseconds.

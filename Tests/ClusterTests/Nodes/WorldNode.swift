@@ -7,6 +7,10 @@ import Delivery
 struct WorldChange: Hashable {
     enum Kind: UInt64 {
         case register, unregister, message
+        /// Of a device to a sender, in the log of the sender's partition.
+        case upstream
+        /// A message to a topic, at one of its subscribers.
+        case topic
     }
 
     var kind: Kind
@@ -26,7 +30,7 @@ struct WorldStore {
         switch change.kind {
         case .register: registered.insert(change.device)
         case .unregister: registered.remove(change.device)
-        case .message: messages.append(change)
+        case .message, .upstream, .topic: messages.append(change)
         }
     }
 }
@@ -121,135 +125,5 @@ final class WorldNode {
         replicas = (0..<partitions).map { WorldReplica($0, NodeWorld.key($0)) }
         doors = Array(repeating: PartitionDoor(), count: partitions)
         cores = Array(repeating: nil, count: partitions)
-    }
-}
-
-/// A stand-in for the core of a partition: registrations, ordered messages and sessions of devices. Answers wait for what they depend on.
-final class WorldCore {
-    let partition: Int
-    let lease: WorldLease
-    var gate: OutputGate
-    var effects = Effects()
-    var isLeaving = false
-    var hasSurrendered = false
-    /// Whether each device that is in memory is registered.
-    var devices: [UInt64: Bool] = [:]
-    /// What waits for devices that the store reads.
-    private var waiting: [UInt64: [Event]] = [:]
-    /// The devices to be read from the store.
-    var wanted: [UInt64] = []
-    var sessions: [UInt64: ConnectionID] = [:]
-    var events: [Event] = []
-    /// Whether it is looked at in this turn.
-    var isActive = false
-    private var changes: [WorldChange] = []
-    private var answers: [(ConnectionID, SessionCommand)] = []
-    private var open: [(number: UInt64, answers: [(ConnectionID, SessionCommand)])] = []
-
-    init(_ partition: Int, _ lease: WorldLease) {
-        (self.partition, self.lease) = (partition, lease)
-        gate = OutputGate(partition: partition, of: NodeWorld.partitions)
-    }
-
-    /// Whether the store owes it nothing.
-    var isFree: Bool { open.isEmpty && waiting.isEmpty }
-
-    /// Handles an event at once, or once its device is in memory.
-    func handle(_ event: Event) {
-        guard case .device(let device, _) = event else { return }
-        guard devices[device.number] == nil else { return handle(event, of: device) }
-        if waiting[device.number] == nil { wanted.append(device.number) }
-        waiting[device.number, default: []].append(event)
-    }
-
-    func loaded(_ device: UInt64, isRegistered: Bool) {
-        devices[device] = isRegistered
-        for event in waiting.removeValue(forKey: device) ?? [] { handle(event) }
-    }
-
-    private func handle(_ event: Event, of device: DeviceID) {
-        switch event {
-        case .device(_, .submitted(let submission)):
-            guard case .session(let requester) = submission.replyTo else { return }
-            let isKnown = devices[device.number] == true
-            if isKnown { change(.message, device, requester) }
-            answer(
-                requester.connection,
-                .submission(
-                    requestID: requester.requestID,
-                    isKnown ? .accepted(id: nil, canonical: nil) : .refused(.notRegistered)))
-        case .device(_, .register(let request)):
-            devices[device.number] = true
-            change(.register, device, request.requester)
-            done(request.requester)
-        case .device(_, .forget(let requester)):
-            devices[device.number] = false
-            change(.unregister, device, requester)
-            done(requester)
-        case .device(_, .login(let login)):
-            // The session before ends.
-            if let old = sessions.updateValue(login.connection, forKey: device.number) {
-                answer(old, .connection(.close(.ownerChanged)))
-            }
-            answer(login.connection, .device(.loginAccepted))
-        case .device(_, .closed(let connection)):
-            if sessions[device.number] == connection { sessions[device.number] = nil }
-        default: break
-        }
-    }
-
-    private func change(_ kind: WorldChange.Kind, _ device: DeviceID, _ requester: Requester) {
-        changes.append(
-            WorldChange(
-                kind: kind, device: device.number, connection: requester.connection,
-                request: requester.requestID))
-    }
-
-    private func done(_ requester: Requester) {
-        answer(requester.connection, .reply(requestID: requester.requestID, .unregistered))
-    }
-
-    /// What is answered may depend on what is not yet confirmed.
-    private func answer(_ connection: ConnectionID, _ command: SessionCommand) {
-        answers.append((connection, command))
-    }
-
-    /// Ends a turn: its changes become a batch.
-    func endTurn(_ number: UInt64) -> WorldBatch? {
-        defer { (changes, answers) = ([], []) }
-        guard !changes.isEmpty else {
-            if open.isEmpty {
-                effects.commands += answers
-            } else {
-                open[open.count - 1].answers += answers
-            }
-            return nil
-        }
-        open.append((number, answers))
-        return WorldBatch(number: number, changes: changes)
-    }
-
-    func committed(_ number: UInt64) {
-        guard let at = open.firstIndex(where: { $0.number == number }) else { return }
-        effects.commands += open.remove(at: at).answers
-    }
-
-    /// A batch has failed: the devices are read again, and nothing that depends on it holds.
-    func failed(_ number: UInt64, _ stored: Set<UInt64>) {
-        guard let at = open.firstIndex(where: { $0.number == number }) else { return }
-        for device in devices.keys { devices[device] = stored.contains(device) }
-        for (connection, command) in open.remove(at: at).answers {
-            switch command {
-            case .submission(let request, _):
-                effects.commands.append((connection, .submission(requestID: request, .refused(.unavailable))))
-            case .reply(let request, _):
-                effects.commands.append(
-                    (
-                        connection,
-                        .reply(requestID: request, .registrationRefused(.serviceNotAvailable))
-                    ))
-            default: effects.commands.append((connection, command))
-            }
-        }
     }
 }
