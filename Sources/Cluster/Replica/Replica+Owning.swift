@@ -196,7 +196,7 @@ extension Replica {
         dropOwner()
         role = .following
         effects.append(.lost)
-        if isConnected { effects.append(.follow(after: following.position)) }
+        if isConnected { follow(&effects) }
         effects.append(.changed)
     }
 

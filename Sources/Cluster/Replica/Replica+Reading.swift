@@ -23,7 +23,7 @@ extension Replica {
             apply(record, header, position, &effects)
         case .void: voids += 1
         case .repeated: break
-        case .gap: effects.append(.follow(after: following.position))
+        case .gap: follow(&effects)
         case .missing: absent(before: position, .lost, &effects)
         case .unreadable(let problem): halt(.unreadable(problem, at: position), &effects)
         }
@@ -72,6 +72,7 @@ extension Replica {
                 AppliedFrame(
                     content: content, term: term, number: number, position: position, skips: appliedBatches)))
         appliedBatches = 0
+        backlog.add(position)
     }
 
     private mutating func keep(_ bytes: [UInt8], _ record: LogRecord, _ position: LogPosition) {
@@ -97,7 +98,7 @@ extension Replica {
         dropOwner()
         missingSince = nil
         role = .absent(begins: position, reason)
-        effects.append(contentsOf: [.stopFollowing, .lost, .changed])
+        effects.append(contentsOf: [.stopFollowing, .lost, .changed, .absent(begins: position, reason)])
     }
 
     /// Notes since when a follower misses records: it has no replica that can be used until they come again.

@@ -18,6 +18,7 @@ extension Replica {
     mutating func claim(
         _ claim: Claim, _ released: LogPosition?, _ now: Now, _ effects: inout [ReplicaEffect]
     ) {
+        guard stream.isClaimable, begins == nil else { return effects.append(.changed) }
         guard case .following = role, isConnected else { return }
         // What the owner has written since, it has written with a new lease.
         if let released, let read = foreign?.position, read <= released { foreign = nil }

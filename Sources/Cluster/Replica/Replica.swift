@@ -89,6 +89,9 @@ public struct Replica: ~Copyable {
     var missingSince: Instant?
     /// How many batches of the next frame an earlier process has applied.
     var appliedBatches: UInt64
+    var backlog = Backlog()
+    /// The stream that has the log, as the last look has found it.
+    var stream = StreamState.unseen
 
     // Batches of this node.
     var waiting = ByteBuffer()
@@ -237,7 +240,9 @@ public struct Replica: ~Copyable {
     /// Handles an event.
     public mutating func handle(_ event: ReplicaEvent, now: Now, effects: inout [ReplicaEffect]) {
         switch event {
-        case .followed(let record, let position): followed(record, position, now, &effects)
+        case .followed(let record, let position):
+            followed(record, position, now, &effects)
+            if backlog.pauses() { effects.append(.pauseFollowing) }
         case .record(let record, let position): read(record, position, now, &effects)
         case .stored(let name, let position): own(.stored(name, at: position), now, &effects)
         case .refused(let name): own(.refused(name), now, &effects)
@@ -256,6 +261,7 @@ public struct Replica: ~Copyable {
         case .reached(let position): highest = position
         case .applied(let position):
             applied = max(applied, position)
+            if backlog.resumes(after: applied) { effects.append(.resumeFollowing) }
             enterIfApplied(now.monotonic, &effects)
             surrenderIfIdle(&effects)
         case .unreadable(let position): halt(.unreadable(.damaged, at: position), &effects)
@@ -271,12 +277,20 @@ public struct Replica: ~Copyable {
             effects.append(.changed)
         case .resume: resume(now.monotonic, &effects)
         case .stop: if owner != nil { giveUp(&effects) }
+        case .examined(let state): stream = state
         case .writes(let version):
             precondition(reads.contains(version), "frames are written that this node cannot read")
             writes = version
             owner?.version = version
         case .tick: tick(now, &effects)
         }
+    }
+
+    /// Has the log followed from where this node is.
+    func follow(_ effects: inout [ReplicaEffect]) {
+        effects.append(.follow(after: following.position))
+        // What is followed anew is not paused.
+        if case .paused = backlog.pace { effects.append(.pauseFollowing) }
     }
 
     /// Reads a record of the log.
@@ -304,10 +318,11 @@ public struct Replica: ~Copyable {
         guard !isConnected else { return }
         isConnected = true
         disconnectedSince = nil
+        if case .unseen = stream { effects.append(.examine) }
         guard !repairs(with: .connected, now, &effects) else { return }
         if owner != nil { return own(.connected, now, &effects) }
         guard case .following = role else { return }
-        effects.append(.follow(after: following.position))
+        follow(&effects)
     }
 
     private mutating func tick(_ now: Now, _ effects: inout [ReplicaEffect]) {

@@ -39,6 +39,8 @@ public enum ReplicaEvent: Sendable {
     case resume
     /// The process ends: give up what is claimed or owned.
     case stop
+    /// The stream that has the log was looked at.
+    case examined(StreamState)
     /// Write frames of this version from now on.
     case writes(version: UInt8)
     /// The log ends here for certain, although this node has read more.
@@ -61,6 +63,12 @@ public enum ReplicaEffect: Hashable, Sendable {
     case follow(after: LogPosition)
     /// Report no more records.
     case stopFollowing
+    /// Ask for no more records for a while: the store is behind. Some may still come.
+    case pauseFollowing
+    /// Go on after `pauseFollowing`.
+    case resumeFollowing
+    /// Look at the stream of the log, and report `examined`.
+    case examine
     /// Apply a frame to the store, and report `applied`.
     case apply(AppliedFrame)
     /// These batches are in no frame that this node confirms: report each as failed.
@@ -76,10 +84,30 @@ public enum ReplicaEffect: Hashable, Sendable {
     case changed
     /// The log ends here, before what nodes have applied: it has lost records.
     case shortened(to: LogPosition)
+    /// This node can apply nothing more before it has copied the store of another: it needs records before a position.
+    case absent(begins: LogPosition, Replica.Absence)
     /// The log has what it had lost; this many records were appended for that.
     case repaired(records: Int)
     /// Nothing more can be applied until an operator has acted.
     case halted(LogHalt)
+}
+
+/// The stream that has a log, as far as a node depends on it.
+public enum StreamState: Hashable, Sendable {
+    /// It was not seen yet, or it is missing.
+    case unseen
+    /// It is as it must be, or what is wrong goes by itself.
+    case fit
+    /// Something is wrong with it until an operator mends it.
+    case unfit
+
+    /// Whether the partition may be claimed. One that is missing may only be one that the servers of the log have not loaded yet.
+    var isClaimable: Bool {
+        switch self {
+        case .unseen, .fit: true
+        case .unfit: false
+        }
+    }
 }
 
 /// A frame that counts, for the store.

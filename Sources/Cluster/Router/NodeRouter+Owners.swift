@@ -34,6 +34,7 @@ extension NodeRouter {
         let before = partitions[partition].owner
         guard before != owner else { return }
         partitions[partition].owner = owner
+        if let owner, owner != node { effects.append(.moved(partition: partition, to: owner)) }
         fence(partition, now)
         if let before, before != node {
             // The sessions of its devices and senders are unknown to the next owner.
@@ -45,9 +46,34 @@ extension NodeRouter {
 
     mutating func serve(_ partition: Int, _ now: Instant, _ effects: inout [NodeRouterEffect]) {
         partitions[partition].standing = .serving
+        effects.append(.serve(partition: partition))
         fence(partition, now)
         flush(partition, now, &effects)
         if fences[partition] == nil { passFences(of: partition, &effects) }
+    }
+
+    /// The successor did not take a partition that this node was to release.
+    mutating func resume(_ partition: Int, _ now: Instant, _ effects: inout [NodeRouterEffect]) {
+        guard partitions[partition].standing != .away else { return }
+        effects.append(.resume(partition: partition))
+        serve(partition, now, &effects)
+    }
+
+    /// Has the reactors leave a partition: for a successor, which gets it once they have, or because it is lost.
+    mutating func leave(
+        _ partition: Int, for successor: NodeNumber?, _ effects: inout [NodeRouterEffect]
+    ) {
+        // What is lost may have been lost before, or never served: a claim has failed.
+        guard partitions[partition].standing != .away else { return }
+        leaves += 1
+        if let successor {
+            partitions[partition].standing = .leaving(to: successor, leaves)
+        } else {
+            partitions[partition].standing = .away
+            effects.append(.lost(partition: partition))
+        }
+        effects.append(.leave(partition: partition, leaves))
+        closeRemoteSessions(of: partition, &effects)
     }
 
     /// Closes the sessions of other nodes at a partition that leaves this one: it has forgotten them, even if it comes back.

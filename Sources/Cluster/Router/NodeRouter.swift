@@ -14,8 +14,8 @@ public struct NodeRouter: Sendable {
         /// They do not serve it.
         case away
         case serving
-        /// They leave it: another node is to take it.
-        case leaving(to: NodeNumber)
+        /// They leave it, by this number: another node is to take it.
+        case leaving(to: NodeNumber, UInt64)
     }
 
     /// A partition, as this node routes it.
@@ -29,6 +29,8 @@ public struct NodeRouter: Sendable {
 
     let node: NodeNumber
     var partitions: [Partition]
+    /// How often the reactors were to leave a partition.
+    var leaves: UInt64 = 0
     /// The nodes to which there are links.
     var links: Set<NodeNumber> = []
     var held = HeldEvents()
@@ -99,16 +101,16 @@ public struct NodeRouter: Sendable {
             endFences(now, &effects)
         case .unsentChange(let number, let owner): changes.fail(number, at: owner, &effects)
         case .owner(let partition, let owner): changeOwner(of: partition, to: owner, now, &effects)
-        case .took(let partition), .resumed(let partition): serve(partition, now, &effects)
+        case .took(let partition): serve(partition, now, &effects)
+        case .resumed(let partition): resume(partition, now, &effects)
         case .fence(let partition):
             awaited[partition, default: 0] += 1
             if fences[partition] == nil { passFences(of: partition, &effects) }
-        case .leaves(let partition, let successor):
-            partitions[partition].standing = .leaving(to: successor)
-            closeRemoteSessions(of: partition, &effects)
-        case .lost(let partition):
-            partitions[partition].standing = .away
-            closeRemoteSessions(of: partition, &effects)
+        case .leaves(let partition, let successor): leave(partition, for: successor, &effects)
+        case .left(let partition, let number):
+            guard case .leaving(let successor, number) = partitions[partition].standing else { return }
+            effects.append(.release(partition: partition, to: successor))
+        case .lost(let partition): leave(partition, for: nil, &effects)
         case .completed(let origin, let position): complete(origin, position, &effects)
         case .applied(let position, let partition):
             partitions[partition].applied = max(partitions[partition].applied, position)

@@ -29,13 +29,15 @@ public enum NodeRouterEvent: Sendable {
     case unsentChange(number: UInt64, to: NodeNumber)
     /// The owner of a partition, by the heartbeats that this node has seen.
     case owner(partition: Int, NodeNumber?)
-    /// The reactors serve a partition from now on.
+    /// This node owns a partition, and its store has all of it.
     case took(partition: Int)
-    /// The reactors leave a partition, which is to be released to a node.
+    /// A partition is to be released to a node.
     case leaves(partition: Int, to: NodeNumber)
+    /// The reactors have left a partition, for `NodeRouterEffect.leave` with this number: no batch of theirs comes any more.
+    case left(partition: Int, UInt64)
     /// The reactor of a partition that was taken waits until it has the events that it had passed on before.
     case fence(partition: Int)
-    /// The successor did not take the partition: the reactors serve it again.
+    /// The successor did not take the partition.
     case resumed(partition: Int)
     /// This node does not own a partition any more.
     case lost(partition: Int)
@@ -51,6 +53,18 @@ public enum NodeRouterEvent: Sendable {
 
 /// What a `NodeRouter` wants the shell to do, in this order.
 public enum NodeRouterEffect: Sendable {
+    /// Have the reactor of a partition serve it under a new lease.
+    case serve(partition: Int)
+    /// A partition that was served is lost: its lease is over.
+    case lost(partition: Int)
+    /// Have the reactors leave a partition after all events and reports of failed batches so far, and report `left` with this number.
+    case leave(partition: Int, UInt64)
+    /// Have the replica release a partition.
+    case release(partition: Int, to: NodeNumber)
+    /// Have the replica take batches again of a partition that it was to release: its handover is undone.
+    case resume(partition: Int)
+    /// Another node owns a partition: a handover to it is done.
+    case moved(partition: Int, to: NodeNumber)
     /// Pass an event to the reactor of its partition, which this node serves.
     case deliver(Event, partition: Int)
     /// The reactor of a partition has what it had passed on before it took it.

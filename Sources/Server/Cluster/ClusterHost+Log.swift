@@ -25,7 +25,7 @@ extension ClusterHost {
         let hosted = replicas[partition]
         do throws(StoreError) {
             writer.removeAll()
-            guard hosted.replica.isOwning, try writer.append(batch) else {
+            guard try writer.append(batch) else {
                 return fail(HostedReplica.Submission(batch: batch, listener: listener), of: partition)
             }
         } catch {
@@ -93,7 +93,6 @@ extension ClusterHost {
             handle(.readFailed, of: replicas[partition], now)
         case .followed(let partition, let position, let record):
             handle(.followed(record, at: position), of: replicas[partition], now)
-            pauseIfBehind(replicas[partition])
         case .followFailed(let partition, let failure):
             report(failure, .follow, of: partition)
             if case .removed(let first) = failure {
@@ -104,11 +103,7 @@ extension ClusterHost {
             contact.connected()
             figuresDue = .distantPast
             log.notice("cluster_log_connected", ["server": .text(server.name)])
-            for hosted in replicas {
-                handle(.connected, of: hosted, now)
-                // At the start there was no connection; the next time may be half a minute away.
-                if !hosted.isExamined { look(atStreamOf: hosted.partition) }
-            }
+            for hosted in replicas { handle(.connected, of: hosted, now) }
         case .disconnected(let server, let failure):
             disconnectedSince = now.monotonic
             health.disconnected(now.monotonic)
@@ -184,19 +179,18 @@ extension ClusterHost {
                 "cluster_log_repaired",
                 ["partition": LogValue(partition), "records": LogValue(records)])
         case .read(let position): logs.read(position, of: partition)
-        case .follow(let position):
-            logs.follow(partition, after: position)
-            // A new follower is not paused.
-            if hosted.isPaused { logs.pauseFollowing(partition) }
+        case .follow(let position): logs.follow(partition, after: position)
         case .stopFollowing: logs.stopFollowing(partition)
+        case .pauseFollowing: logs.pauseFollowing(partition)
+        case .resumeFollowing: logs.resumeFollowing(partition)
+        case .examine: look(atStreamOf: partition)
         case .apply(let frame): apply(frame, hosted)
         case .fail(let range): for submission in hosted.take(range) { fail(submission, of: partition) }
         case .took(let term): took(hosted, term)
         case .surrender(let number): surrender(hosted, number)
-        case .lost: lost(hosted)
-        case .changed:
-            report(hosted)
-            reportAbsence(hosted)
+        case .lost: route(.lost(partition: partition), now)
+        case .absent(let begins, let absence): report(absence, before: begins, of: hosted)
+        case .changed: report(hosted)
         case .halted(let reason):
             log.error(
                 "cluster_partition_halted",
@@ -216,7 +210,6 @@ extension ClusterHost {
                     batches[index].of.completed = completed(origin, at: frame.position)
                 }
             }
-            hosted.unapplied += 1
             store.apply(batches)
         case .foreign(let content):
             guard let batches = Self.batches(in: content) else {
@@ -228,7 +221,6 @@ extension ClusterHost {
                 let sendersChanged = sendersChanged
                 completed[completed.count - 1].of.completed = { _ in sendersChanged() }
             }
-            hosted.unapplied += 1
             store.apply(completed)
         }
     }
@@ -259,20 +251,8 @@ extension ClusterHost {
     }
 
     func applied(_ report: AppliedReport, _ now: Now) {
-        let hosted = replicas[report.partition]
-        hosted.unapplied -= 1
-        handle(.applied(LogPosition(report.position)), of: hosted, now)
+        handle(.applied(LogPosition(report.position)), of: replicas[report.partition], now)
         route(.applied(LogPosition(report.position), partition: report.partition), now)
-        if hosted.isPaused, hosted.unapplied <= Limits.ClusterHost.unappliedFrames / 2 {
-            hosted.isPaused = false
-            logs.resumeFollowing(report.partition)
-        }
-    }
-
-    private func pauseIfBehind(_ hosted: HostedReplica) {
-        guard !hosted.isPaused, hosted.unapplied > Limits.ClusterHost.unappliedFrames else { return }
-        hosted.isPaused = true
-        logs.pauseFollowing(hosted.partition)
     }
 
     /// Has the store synced now and then: what is durable on enough nodes can be purged from the log.

@@ -52,16 +52,13 @@ extension ClusterHost {
         switch effect {
         case .send(let heartbeat):
             logs.publish(settings.heartbeatSeal.seal(heartbeat), to: settings.heartbeatSubject)
-        case .owner(let partition, let owner):
-            if let owner, owner != node { endHandover(of: partition, owner: owner) }
-            route(.owner(partition: partition, owner), now)
-        case .claim(let partition, let released) where replicas[partition].isClaimable:
+        case .owner(let partition, let owner): route(.owner(partition: partition, owner), now)
+        case .claim(let partition, let released):
             handle(
                 .claim(Claim(SecureRandom.number()), released: released), of: replicas[partition], now)
-        case .claim(let partition, _): report(replicas[partition])
         case .abandon(let partition): handle(.abandon, of: replicas[partition], now)
-        case .release(let partition, let node): release(replicas[partition], to: node)
-        case .resume(let partition): resume(replicas[partition], now)
+        case .release(let partition, let node): route(.leaves(partition: partition, to: node), now)
+        case .resume(let partition): route(.resumed(partition: partition), now)
         case .member(let node): memberChanged(node)
         case .frameVersion(let version):
             log.notice("cluster_frame_version", ["version": LogValue(version.map { Int($0) } ?? 0)])
@@ -127,16 +124,16 @@ extension ClusterHost {
 
     // MARK: Taking and leaving
 
-    /// This node owns a partition, and its store has all of it: the reactors serve it.
+    /// This node owns a partition, and its store has all of it.
     func took(_ hosted: HostedReplica, _ term: Term) {
         report(taken: hosted.partition)
         tally.took()
         figuresDue = .distantPast
-        serve(hosted)
         route(.took(partition: hosted.partition), reactor.now)
     }
 
-    private func serve(_ hosted: HostedReplica) {
+    /// Has the reactor of a partition serve it.
+    func serve(_ hosted: HostedReplica) {
         let (factory, partition, lease) = (factory, hosted.partition, PartitionLease())
         _ = hosted.lease?.set(.distantPast)
         hosted.lease = lease
@@ -176,48 +173,29 @@ extension ClusterHost {
         }
     }
 
-    /// This node does not own a partition any more.
+    /// A partition that was served is lost.
     func lost(_ hosted: HostedReplica) {
-        guard router.standing(of: hosted.partition) != .away else { return }
         _ = hosted.lease?.set(.distantPast)
         hosted.lease = nil
         tally.lost()
         figuresDue = .distantPast
         report(lost: hosted.partition)
-        // Reports of failed batches come first: the partition is not to wait for them.
-        postIncoming()
-        let partition = hosted.partition
-        for mailbox in reactors { mailbox.post { host in host.leave(partition) } }
-        route(.lost(partition: partition), reactor.now)
     }
 
-    /// Has the reactors leave a partition, and then the replica release it: no batch of theirs comes afterwards.
-    private func release(_ hosted: HostedReplica, to node: NodeNumber) {
-        // Events that the partition still gets come first.
+    /// Has the reactors leave a partition, and reports when no batch of theirs comes any more.
+    func leave(_ partition: Int, _ number: UInt64) {
+        // Events that the partition still gets come first, and reports of failed batches: it is not to wait for them.
         postIncoming()
-        let (partition, own) = (hosted.partition, map.reactor(of: hosted.partition))
+        let own = map.reactor(of: partition)
         for (index, reactor) in reactors.enumerated() {
             reactor.post { host in
                 host.leave(partition)
                 guard index == own else { return }
                 // After the batches of this turn.
-                host.toCluster.jobs.append { host in host.left(partition) }
+                host.toCluster.jobs.append { host in
+                    host.route(.left(partition: partition, number), host.reactor.now)
+                }
             }
         }
-        route(.leaves(partition: partition, to: node), reactor.now)
-    }
-
-    private func left(_ partition: Int) {
-        guard case .leaving(let node) = router.standing(of: partition) else { return }
-        handle(.release(to: node), of: replicas[partition], reactor.now)
-    }
-
-    /// The successor did not take the partition.
-    private func resume(_ hosted: HostedReplica, _ now: Now) {
-        guard router.standing(of: hosted.partition) != .away else { return }
-        endHandover(of: hosted.partition, owner: nil)
-        handle(.resume, of: hosted, now)
-        serve(hosted)
-        route(.resumed(partition: hosted.partition), now)
     }
 }

@@ -102,6 +102,14 @@ extension ClusterHost {
 
     private func perform(_ effect: NodeRouterEffect, _ now: Now) {
         switch effect {
+        case .serve(let partition): serve(replicas[partition])
+        case .lost(let partition): lost(replicas[partition])
+        case .leave(let partition, let number): leave(partition, number)
+        case .release(let partition, let node): handle(.release(to: node), of: replicas[partition], now)
+        case .resume(let partition):
+            endHandover(of: partition, owner: nil)
+            handle(.resume, of: replicas[partition], now)
+        case .moved(let partition, let owner): endHandover(of: partition, owner: owner)
         case .deliver(let event, let partition):
             owned[map.reactor(of: partition)].append(event)
         case .passFence(let partition):

@@ -21,11 +21,11 @@ extension ClusterHost {
         logs.examineStream(partition, settings.stream)
     }
 
-    /// A stream as it is. While it is not as it must be, this node does not claim its partition.
+    /// A stream as it is.
     func examined(_ partition: Int, _ info: StreamInfo, _ problems: [StreamProblem]) {
         let hosted = replicas[partition]
-        hosted.isExamined = true
         hosted.streamProblems = problems + hosted.replicaWatch.look(info)
+        handle(.examined(StreamState(hosted.streamProblems)), of: hosted, reactor.now)
         if let age = info.majorityAge {
             let now = reactor.now.monotonic
             health.heard(majorityAt: now.advanced(milliseconds: -age), now: now)
@@ -36,7 +36,10 @@ extension ClusterHost {
     }
 
     /// A stream does not exist.
-    func missing(_ partition: Int) { replicas[partition].streamProblems = [.missing] }
+    func missing(_ partition: Int) {
+        replicas[partition].streamProblems = [.missing]
+        handle(.examined(.unseen), of: replicas[partition], reactor.now)
+    }
 
     /// What is wrong with the streams, and with which of them.
     var streamProblems: [StreamProblem: [Int]] {
@@ -94,12 +97,8 @@ extension ClusterHost {
         contact.note(unprovedSince: health.unprovedSince)
     }
 
-    /// Reports once that a node can apply nothing more before it has copied a store.
-    func reportAbsence(_ hosted: HostedReplica) {
-        guard !hosted.isAbsenceReported, let begins = hosted.replica.begins,
-            let absence = hosted.replica.absence
-        else { return }
-        hosted.isAbsenceReported = true
+    /// Reports that a node can apply nothing more before it has copied a store.
+    func report(_ absence: Replica.Absence, before begins: LogPosition, of hosted: HostedReplica) {
         figuresDue = .distantPast
         let fields: LogFields = [
             "partition": LogValue(hosted.partition), "first": LogValue(Int(clamping: begins.number)),
@@ -145,4 +144,9 @@ extension StreamProblem {
         default: false
         }
     }
+}
+
+extension StreamState {
+    /// The state of a stream that has these problems.
+    init(_ problems: [StreamProblem]) { self = problems.allSatisfy(\.isPassing) ? .fit : .unfit }
 }

@@ -24,19 +24,11 @@ final class HostedReplica {
     var replica: Replica
     /// The lease by which the reactors serve it.
     var lease: PartitionLease?
-    /// What is wrong with the stream and does not go by itself: until it is mended, this node does not claim the partition.
-    var problems: [StreamProblem] { streamProblems.filter { !$0.isPassing } }
-    /// Whether this node may claim the partition.
-    var isClaimable: Bool { problems.isEmpty && replica.begins == nil }
-    /// Whether the log is not asked for more until the store has caught up.
-    var isPaused = false
     /// The submissions without an outcome, from `firstNumber` on.
     private var submissions: [Submission] = []
     private var firstNumber: UInt64 = 0
     /// What the store has completely.
     private(set) var progress: LogProgress
-    /// Frames that were passed to the store and are not applied.
-    var unapplied = 0
     /// When this node appended its frames.
     var appends = AppendTimes()
     /// What is wrong with the stream, by the last looks at it.
@@ -44,10 +36,6 @@ final class HostedReplica {
     var replicaWatch = ReplicaWatch()
     /// Whether the stream has lost records.
     var loss = LogLoss()
-    /// Whether its stream has been seen.
-    var isExamined = false
-    /// Whether the log of this node has that it needs the store of another.
-    var isAbsenceReported = false
 
     init(partition: Int, log: LogKey, _ progress: LogProgress?, now: Instant) {
         self.partition = partition

@@ -33,20 +33,24 @@ enum NodeCanary: CaseIterable {
     case losesAnswers
     case reordersDelivered
     case sendsTwice
+    // Logs.
+    case neverPauses
+    case neverResumes
+    case ignoresStreams
 
     /// The first seed of the search for it: that world showed the fault when it was planted.
     var seed: UInt64 {
         switch self {
-        case .missesCloses: 2
-        case .missesLosses: 3
+        case .missesCloses, .missesResumption, .neverPauses, .neverResumes: 2
+        case .missesLosses, .ignoresStreams: 3
         case .dropsKept, .dropsAwaited: 4
-        case .missesResumption: 7
-        case .leavesGate: 8
+        case .ignoresFences: 6
         case .ignoresLateCommands: 9
-        case .ignoresLateTurns: 10
-        case .waitsWhenSurrendered, .missesLostLinks: 12
-        case .believesReleased: 76
-        case .neverTicks: 36
+        case .believesReleased, .leavesGate: 10
+        case .ignoresLateTurns: 12
+        case .missesUnsent: 18
+        case .missesLostLinks: 26
+        case .waitsWhenSurrendered, .neverTicks: 43
         default: 0
         }
     }
@@ -55,7 +59,7 @@ enum NodeCanary: CaseIterable {
     func changes(_ event: NodeRouterEvent) -> Bool {
         switch (self, event) {
         case (.missesNewLinks, .linked), (.missesOwners, .owner), (.missesLosses, .lost),
-            (.missesLeaving, .leaves), (.missesResumption, .resumed):
+            (.missesLeaving, .leaves):
             true
         default: false
         }
@@ -66,6 +70,8 @@ enum NodeCanary: CaseIterable {
         switch self {
         case .keepsRemoteSessions:
             effects.removeAll { if case .sendCommand(.connection(.close), _, _) = $0 { true } else { false } }
+        case .missesResumption where effects.contains { if case .resume = $0 { true } else { false } }:
+            effects.removeAll { if case .serve = $0 { true } else { false } }
         case .missesCloses:
             effects.removeAll { if case .closeSessions = $0 { true } else { false } }
         case .losesDelivered where world.chance(1):

@@ -104,6 +104,14 @@ struct NodeCheckers {
         }
     }
 
+    // MARK: Logs
+
+    /// A store that is behind is not given more.
+    mutating func followed(_ hosted: WorldReplica) {
+        hosted.excess = hosted.frames.count > Limits.ClusterHost.unappliedFrames ? hosted.excess + 1 : 0
+        if hosted.excess > 1 { fail("stores: \(hosted.frames.count) frames of \(hosted.partition) wait") }
+    }
+
     // MARK: Answers
 
     mutating func asked(

@@ -76,6 +76,20 @@ extension NodeWorld {
 
     private func perform(_ effect: NodeRouterEffect, _ node: WorldNode, isRelay: Bool) {
         switch effect {
+        case .serve(let partition): serve(node.replicas[partition], node)
+        case .lost(let partition):
+            node.replicas[partition].lease?.until = .distantPast
+            node.replicas[partition].lease = nil
+        case .leave(let partition, let number):
+            // Events that the partition still gets come first.
+            postIncoming(node)
+            postJob(node) { world in
+                world.leave(partition, node)
+                node.toCluster.jobs.append { $0.route(.left(partition: partition, number), node) }
+            }
+        case .release(let partition, let successor):
+            handle(.release(to: successor), of: node.replicas[partition], node)
+        case .resume(let partition): handle(.resume, of: node.replicas[partition], node)
         case .deliver(let event, _): node.owned.append(event)
         case .send(let event, let owner, let mayWait):
             if !mayWait, isFaulty, chance(1) { return route(.unsent(event, to: owner), node) }
@@ -90,7 +104,7 @@ extension NodeWorld {
         case .closeSessions(let partition):
             postIncoming(node)
             postJob(node) { $0.closeSessions(of: partition, node) }
-        case .submit, .store, .sendChange, .sendOutcome, .changed, .unreached: break
+        case .moved, .submit, .store, .sendChange, .sendOutcome, .changed, .unreached: break
         }
     }
 
@@ -114,10 +128,15 @@ extension NodeWorld {
         case .claim(let partition, let released):
             let hosted = node.replicas[partition]
             let released = canary == .believesReleased ? LogPosition(1 << 60) : released
+            let role = hosted.replica.report.role
             handle(.claim(Claim(random.next()), released: released), of: hosted, node)
+            if hosted.isUnfit, role == .following, hosted.replica.report.role == .claiming {
+                checkers.fail("claims: node \(node.index) claims \(partition), whose stream is unfit")
+            }
         case .abandon(let partition): handle(.abandon, of: node.replicas[partition], node)
-        case .release(let partition, let successor): release(partition, to: successor, node)
-        case .resume(let partition): resume(node.replicas[partition], node)
+        case .release(let partition, let successor):
+            route(.leaves(partition: partition, to: successor), node)
+        case .resume(let partition): route(.resumed(partition: partition), node)
         case .member, .frameVersion, .roster, .raised, .cleared, .drained: break
         }
     }
@@ -132,26 +151,6 @@ extension NodeWorld {
                 world.wakeCluster(other)
             }
         }
-    }
-
-    private func release(_ partition: Int, to successor: NodeNumber, _ node: WorldNode) {
-        // Events that the partition still gets come first.
-        postIncoming(node)
-        postJob(node) { world in
-            world.leave(partition, node)
-            node.toCluster.jobs.append { world in
-                guard case .leaving(let successor) = node.router.standing(of: partition) else { return }
-                world.handle(.release(to: successor), of: node.replicas[partition], node)
-            }
-        }
-        route(.leaves(partition: partition, to: successor), node)
-    }
-
-    private func resume(_ hosted: WorldReplica, _ node: WorldNode) {
-        guard node.router.standing(of: hosted.partition) != .away else { return }
-        handle(.resume, of: hosted, node)
-        serve(hosted, node)
-        route(.resumed(partition: hosted.partition), node)
     }
 
     private func serve(_ hosted: WorldReplica, _ node: WorldNode) {
@@ -194,10 +193,7 @@ extension NodeWorld {
             entry.append(word: UInt64(change.connection.generation) << 32 | UInt64(change.request))
         }
         var effects: [ReplicaEffect] = []
-        let number =
-            hosted.replica.isOwning
-            ? hosted.replica.submit(entry.bytes, now: now, effects: &effects) : nil
-        if let number {
+        if let number = hosted.replica.submit(entry.bytes, now: now, effects: &effects) {
             hosted.open[number] = batch
         } else {
             fail(batch, hosted.partition, node)
@@ -222,8 +218,10 @@ extension NodeWorld {
             if let frame = hosted.replica.frame(name) { append(frame, name, hosted, node) }
         case .appendRecord(let bytes): append(bytes, FrameName(claim: Claim(0), number: 0), hosted, node)
         case .read(let position): read(position, hosted, node)
-        case .follow(let position): hosted.follows = position
+        case .follow(let position): (hosted.follows, hosted.isPaused) = (position, false)
         case .stopFollowing: hosted.follows = nil
+        case .pauseFollowing: hosted.isPaused = canary != .neverPauses
+        case .resumeFollowing: if canary != .neverResumes { hosted.isPaused = false }
         case .apply(let frame):
             hosted.frames.append(frame)
             if hosted.frames.count == 1 { applyLater(hosted, node) }
@@ -233,28 +231,22 @@ extension NodeWorld {
             }
         case .took:
             checkers.took(partition, node, self)
-            serve(hosted, node)
             route(.took(partition: partition), node)
         case .surrender(let number):
             postJob(node) { world in
                 node.cores[partition]?.hasSurrendered = true
                 node.toCluster.jobs.append { $0.handle(.surrendered(number), of: hosted, node) }
             }
-        case .lost:
-            guard node.router.standing(of: partition) != .away else { return }
-            hosted.lease?.until = .distantPast
-            hosted.lease = nil
-            postIncoming(node)
-            postJob(node) { $0.leave(partition, node) }
-            route(.lost(partition: partition), node)
+        case .lost: route(.lost(partition: partition), node)
         case .changed: report(hosted, node)
-        case .shortened, .repaired: break
+        case .examine: handle(.examined(hosted.isUnfit ? .unfit : .fit), of: hosted, node)
+        case .shortened, .repaired, .absent: break
         case .halted(let reason): checkers.fail("halted: \(reason)")
         }
     }
 
     private func applyLater(_ hosted: WorldReplica, _ node: WorldNode) {
-        after(draw(10...4_000), on: node) { world in
+        after(max(draw(10...4_000), node.slowUntil - time), on: node) { world in
             guard let frame = hosted.frames.first else { return }
             hosted.frames.removeFirst()
             var own: [WorldBatch] = []
@@ -335,12 +327,13 @@ extension NodeWorld {
             world.follow(hosted, node)
             guard max(node.downCutUntil, node.aloneUntil) <= world.time else { return }
             for _ in 0..<32 {
-                guard let position = hosted.follows,
+                guard !hosted.isPaused, let position = hosted.follows,
                     case .record(let bytes, let found) = world.logs[hosted.partition].read(
                         position.next, at: world.time, isFaulty: world.isFaulty, &world.random)
                 else { return }
                 hosted.follows = found
                 world.handle(.followed(bytes, at: found), of: hosted, node)
+                world.checkers.followed(hosted)
             }
         }
     }

@@ -165,6 +165,8 @@ final class NodeWorld {
         if chance(3) { node.downCutUntil = max(node.downCutUntil, time + span) }
         if chance(3) { node.aloneUntil = max(node.aloneUntil, time + span) }
         if chance(3) { node.quietUntil = max(node.quietUntil, time + span) }
+        if chance(3) { node.slowUntil = max(node.slowUntil, time + span + 2_000_000) }
+        if chance(3), let hosted = node.replicas.randomElement(using: &random) { spoil(hosted, node, span) }
         if chance(2) { disconnect(node, span) }
         if chance(5) { handOver(node) }
         if chance(1) {
@@ -198,6 +200,16 @@ final class NodeWorld {
         }
         after(span + 100_000, on: node) { world in
             for hosted in node.replicas { world.handle(.connected, of: hosted, node) }
+        }
+    }
+
+    /// The stream of a partition is not as it must be, for a while.
+    private func spoil(_ hosted: WorldReplica, _ node: WorldNode, _ span: Int64) {
+        hosted.isUnfit = true
+        if canary != .ignoresStreams { handle(.examined(.unfit), of: hosted, node) }
+        after(span) { world in
+            hosted.isUnfit = false
+            world.after(0, on: node) { $0.handle(.examined(.fit), of: hosted, node) }
         }
     }
 

@@ -50,6 +50,11 @@ final class WorldReplica {
     var frames: [AppliedFrame] = []
     var open: [UInt64: WorldBatch] = [:]
     var follows: LogPosition?
+    /// Whether its follower asks for no more, and how many records in a row it was given although the store was behind.
+    var isPaused = false
+    var excess = 0
+    /// Whether its stream is unfit.
+    var isUnfit = false
     var lease: WorldLease?
 
     init(_ partition: Int, _ key: LogKey) {
@@ -95,6 +100,8 @@ final class WorldNode {
     var downCutUntil: Int64 = 0
     /// Until when the others do not get its heartbeats.
     var quietUntil: Int64 = 0
+    /// Until when its store applies nothing.
+    var slowUntil: Int64 = 0
     /// Until when its server of the log is without the others.
     var aloneUntil: Int64 = 0
 

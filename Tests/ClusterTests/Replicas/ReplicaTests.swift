@@ -148,17 +148,18 @@ import Testing
         var replica = Replica(log: LogKey(cluster: 1, partition: 0), at: LogReader(), now: now.monotonic)
         replica.handle(.connected, now: now, effects: &effects)
         replica.handle(.removed(first: LogPosition(1)), now: now, effects: &effects)
-        #expect(effects == [.follow(after: .start)] && replica.begins == nil, "nothing is missing")
+        #expect(effects == [.examine, .follow(after: .start)] && replica.begins == nil, "nothing is missing")
         effects = []
         replica.handle(.removed(first: LogPosition(9)), now: now, effects: &effects)
-        #expect(effects == [.stopFollowing, .lost, .changed])
+        #expect(
+            effects == [.stopFollowing, .lost, .changed, .absent(begins: LogPosition(9), .purged)])
         #expect(replica.begins == LogPosition(9) && replica.report.role == .absent)
         effects = []
         for event in [
-            .claim(Claim(1), released: nil), .disconnected, .connected, .tick,
+            .examined(.fit), .claim(Claim(1), released: nil), .disconnected, .connected, .tick,
             .removed(first: LogPosition(20)),
         ] as [ReplicaEvent] { replica.handle(event, now: now, effects: &effects) }
-        #expect(effects.isEmpty && replica.begins == LogPosition(9))
+        #expect(effects == [.changed] && replica.begins == LogPosition(9), "the order to claim is answered")
     }
 
     @Test("an owner that serves before its store has everything is found")

@@ -41,6 +41,8 @@ extension ReplicaWorld {
         case .read(let position): read(position, node)
         case .follow(let position): node.follows = position
         case .stopFollowing: node.follows = nil
+        // Its stores are fast.
+        case .pauseFollowing, .resumeFollowing: break
         case .apply(let frame):
             node.frames.append(frame)
             if node.frames.count == 1 { applyLater(node) }
@@ -68,7 +70,7 @@ extension ReplicaWorld {
                 node.hasSurrendered = true
                 world.feed(.surrendered(number), node, process)
             }
-        case .changed: break
+        case .changed, .absent, .examine: break
         case .appendRecord(let bytes): append(bytes, FrameName(claim: Claim(0), number: 0), node)
         case .shortened: break
         case .repaired: repairs += 1

@@ -36,14 +36,20 @@ import Testing
         var effects: [NodeRouterEffect] = []
         let now = start.advanced(milliseconds: milliseconds)
         for event in events { router.handle(event, now: now, effects: &effects) }
-        return effects.map(words)
+        return effects.compactMap(words)
     }
 
-    private func words(_ effect: NodeRouterEffect) -> String {
+    private func words(_ effect: NodeRouterEffect) -> String? {
         func number(_ event: Event) -> String {
             if case .device(_, .forget(let requester)) = event { "\(requester.requestID)" } else { "other" }
         }
         return switch effect {
+        case .serve: "serve"
+        case .lost: "lost"
+        case .leave(_, let number): "leave \(number)"
+        case .moved: nil
+        case .release(_, let successor): "release to \(successor.number)"
+        case .resume: "resume"
         case .deliver(let event, _): "deliver \(number(event))"
         case .passFence: "pass fence"
         case .send(let event, let owner, let mayWait):
@@ -77,7 +83,7 @@ import Testing
                 .event(event(1)), .received(event(2, node: 2), from: two), .took(partition: partition),
                 .event(event(3)),
             ], to: &owner)
-        #expect(served == ["deliver 1", "deliver 2", "deliver 3"])
+        #expect(served == ["serve", "deliver 1", "deliver 2", "deliver 3"])
     }
 
     @Test("an answer to a node without a link goes by way of another one, and other commands do not")
@@ -118,12 +124,33 @@ import Testing
             .linked(two), .linked(three), .took(partition: partition), .owner(partition: partition, one),
             .leaves(partition: partition, to: three), .received(event(1, node: 2), from: two),
         ]
-        #expect(pass(events, to: &router).isEmpty && router.heldCount == 1)
-        #expect(pass([.lost(partition: partition)], to: &router).isEmpty)
+        #expect(pass(events, to: &router) == ["serve", "leave 1"] && router.heldCount == 1)
+        #expect(pass([.left(partition: partition, 1)], to: &router) == ["release to 3"])
+        #expect(pass([.lost(partition: partition)], to: &router) == ["lost", "leave 2"])
+        let late: [NodeRouterEvent] = [
+            .left(partition: partition, 2), .lost(partition: partition), .resumed(partition: partition),
+            .leaves(partition: partition, to: three),
+        ]
+        #expect(pass(late, to: &router).isEmpty && router.standing(of: partition) == .away)
         #expect(pass([.owner(partition: partition, three)], to: &router) == ["send 1 to 3"])
         var resumed = self.router()
         _ = pass(events, to: &resumed)
-        #expect(pass([.resumed(partition: partition)], to: &resumed) == ["deliver 1"])
+        #expect(pass([.resumed(partition: partition)], to: &resumed) == ["resume", "serve", "deliver 1"])
+        #expect(pass([.left(partition: partition, 1)], to: &resumed).isEmpty)
+        #expect(pass([.leaves(partition: partition, to: two)], to: &resumed) == ["leave 2"])
+        #expect(pass([.left(partition: partition, 1)], to: &resumed).isEmpty, "they have left it before")
+        #expect(pass([.left(partition: partition, 2)], to: &resumed) == ["release to 2"])
+    }
+
+    @Test("a handover is done once another node owns the partition")
+    func moved() {
+        var router = router()
+        var effects: [NodeRouterEffect] = []
+        for owner in [one, nil, two, two, nil] {
+            router.handle(.owner(partition: partition, owner), now: start, effects: &effects)
+        }
+        let moved = effects.compactMap { if case .moved(partition, let owner) = $0 { owner } else { nil } }
+        #expect(moved == [two])
     }
 
     @Test(
@@ -160,8 +187,9 @@ import Testing
         var owner = self.router()
         let served = pass(
             [.linked(two), .took(partition: partition), .received(login(2), from: two)], to: &owner)
-        #expect(served == ["deliver other"] && owner.sessionCount == 1)
-        #expect(pass([.lost(partition: partition)], to: &owner) == ["close at 2"] && owner.sessionCount == 0)
+        #expect(served == ["serve", "deliver other"] && owner.sessionCount == 1)
+        let lost = pass([.lost(partition: partition)], to: &owner)
+        #expect(lost == ["lost", "leave 1", "close at 2"] && owner.sessionCount == 0)
         var own = self.router()
         #expect(pass([.event(login(1))], to: &own).isEmpty && own.heldCount == 1)
         #expect(pass([.linked(two), .owner(partition: partition, two)], to: &own) == ["send other to 2"])
@@ -266,7 +294,7 @@ import Testing
     func changes() {
         var router = router()
         #expect(pass([.change(change(), 1)], to: &router).isEmpty && router.changeCount == 1)
-        #expect(pass([.took(partition: partition)], to: &router) == ["submit own"])
+        #expect(pass([.took(partition: partition)], to: &router) == ["serve", "submit own"])
         #expect(pass([.completed(.here(1), at: LogPosition(4))], to: &router) == ["written"])
         var other = self.router()
         var effects: [NodeRouterEffect] = []
@@ -297,7 +325,7 @@ import Testing
         #expect(
             pass([.linked(two), .linked(three), .owner(partition: partition, three), asked], to: &router)
                 == [])
-        #expect(pass([.took(partition: partition)], to: &router) == ["submit of another"])
+        #expect(pass([.took(partition: partition)], to: &router) == ["serve", "submit of another"])
         let done = NodeRouterEvent.completed(.node(two, number: 77), at: LogPosition(6))
         #expect(pass([done], to: &router) == ["outcome 6 to 2"])
         _ = pass([.lost(partition: partition), asked], to: &router)

@@ -229,7 +229,9 @@ final class UpgradeWorld {
         case .lost: node.isServing = false
         case .halted(let reason): node.halt = reason
         // The log of this world loses nothing.
-        case .fail, .appendRecord, .shortened, .repaired: break
+        case .fail, .appendRecord, .shortened, .repaired, .absent, .examine, .pauseFollowing,
+            .resumeFollowing:
+            break
         case .changed:
             after(10) { $0.member(.local(partition: 0, node.replica.report), node, process) }
         }

@@ -165,19 +165,10 @@ import Wire
         #expect(PartitionList.text([9, 1, 2, 4, 5, 6, 4]) == "1-2, 4-6, 9")
     }
 
-    @Test("a node claims no partition whose log it cannot follow, or whose stream was changed")
-    func claims() {
-        let hosted = HostedReplica(partition: 0, log: LogKey(cluster: 1, partition: 0), nil, now: at(0))
-        #expect(hosted.isClaimable)
-        let purged = HostedReplica(partition: 0, log: LogKey(cluster: 1, partition: 0), nil, now: at(0))
-        var effects: [ReplicaEffect] = []
-        purged.replica.handle(
-            .removed(first: LogPosition(7)), now: Now(monotonic: .distantPast, wall: 0), effects: &effects)
-        #expect(!purged.isClaimable)
-        hosted.streamProblems = [.replicasSilent(["n3"])]
-        #expect(hosted.isClaimable, "it goes by itself")
-        hosted.streamProblems = [.replicasSilent(["n3"]), .replicas(1, expected: 3)]
-        #expect(!hosted.isClaimable && hosted.problems == [.replicas(1, expected: 3)])
+    @Test("a stream is fit whose problems go by themselves, and unfit if it was changed")
+    func streams() {
+        #expect(StreamState([]) == .fit && StreamState([.replicasSilent(["n3"])]) == .fit)
+        #expect(StreamState([.replicasSilent(["n3"]), .replicas(1, expected: 3)]) == .unfit)
     }
 
     @Test("what the thread of the cluster counts arrives in the metrics")
