@@ -166,7 +166,7 @@ import Wire
     }
 
     @Test("a stream is fit whose problems go by themselves, and unfit if it was changed")
-    func streams() {
+    func fitStreams() {
         #expect(StreamState([]) == .fit && StreamState([.replicasSilent(["n3"])]) == .fit)
         #expect(StreamState([.replicasSilent(["n3"]), .replicas(1, expected: 3)]) == .unfit)
     }
