@@ -35,6 +35,13 @@ extension Membership {
     /// have. In the distant past if it has never known.
     public func known(of partition: Int) -> Instant { partitions[partition].knowledge.since }
 
+    /// Until when this node counts as having all that is confirmed of a partition. An owner has it while its lease lasts (`Replica.leaseEnd`).
+    public func currentUntil(_ partition: Int, leaseEnd: Instant) -> Instant {
+        let known = known(of: partition)
+        guard known > .distantPast else { return leaseEnd }
+        return max(known.advanced(milliseconds: Limits.ClusterLog.leaseMilliseconds), leaseEnd)
+    }
+
     /// The last heartbeats of the others.
     var echoes: [HeartbeatEcho] {
         peers.map { peer in

@@ -67,19 +67,4 @@ extension Membership {
 
     /// Whether this node sees its own heartbeats. Otherwise it judges no other node.
     public var isConnected: Bool { !isDeaf }
-
-    /// Up to where the log of a partition may be purged.
-    public func purge(of partition: Int) -> PurgePositions {
-        var some = own[partition].role == .absent ? [] : [own[partition].durable]
-        var all = [own[partition].durable]
-        for peer in peers where peer.status != .gone {
-            let report = peer.heartbeat.partitions[partition]
-            all.append(report.durable)
-            if peer.status == .alive, report.role != .absent { some.append(report.durable) }
-        }
-        guard some.count >= settings.copies else { return PurgePositions(bySome: .start, byAll: .start) }
-        some.sort(by: >)
-        let bySome = some[max(1, settings.copies) - 1]
-        return PurgePositions(bySome: bySome, byAll: min(bySome, all.min() ?? .start))
-    }
 }

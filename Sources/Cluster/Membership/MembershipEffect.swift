@@ -97,17 +97,3 @@ public enum HandoverRefusal: Hashable, Sendable {
     /// No node can take the partition.
     case noTarget
 }
-
-/// Up to where a log may be purged.
-public struct PurgePositions: Hashable, Sendable {
-    /// What enough nodes have durable. A node that is behind copies a checkpoint when it starts again.
-    public var bySome: LogPosition
-    /// What all nodes have durable that are not gone: none of them needs a checkpoint.
-    public var byAll: LogPosition
-
-    /// Creates positions.
-    public init(bySome: LogPosition, byAll: LogPosition) {
-        self.bySome = bySome
-        self.byAll = byAll
-    }
-}

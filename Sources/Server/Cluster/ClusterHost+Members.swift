@@ -153,11 +153,8 @@ extension ClusterHost {
     /// Publishes until when this node counts as having all that is confirmed of each partition.
     func publishKnowledge() {
         for hosted in replicas {
-            let known = membership.known(of: hosted.partition)
-            let until =
-                known == .distantPast
-                ? known : known.advanced(milliseconds: Limits.ClusterLog.leaseMilliseconds)
-            contact.note(known: max(until, hosted.replica.leaseEnd), of: hosted.partition)
+            let until = membership.currentUntil(hosted.partition, leaseEnd: hosted.replica.leaseEnd)
+            contact.note(known: until, of: hosted.partition)
         }
     }
 

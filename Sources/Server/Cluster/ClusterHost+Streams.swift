@@ -109,29 +109,24 @@ extension ClusterHost {
         }
     }
 
-    /// Has the owner remove the records that no node needs any more. The last one of them stays: by it each node sees that the log has
-    /// what it has applied.
+    /// Has the owner remove the records that no node needs any more.
     private func purge(_ hosted: HostedReplica, _ info: StreamInfo) {
-        guard hosted.replica.isOwning else { return }
-        let positions = membership.purge(of: hosted.partition)
-        let known = settings.file.nodes.map(\.number) + membership.roster.entries.map(\.node)
-        let others = Set(known).filter { $0 != node && !membership.roster.isRemoved($0) }
-        let areAllHere = others.allSatisfy { membership.member($0).map { $0.status != .gone } ?? false }
-        let isFull = info.bytes > Limits.ClusterHost.logBytes
-        // A node that is away needs the records to catch up, unless there are too many.
-        guard areAllHere || isFull else { return }
-        let position = isFull ? positions.bySome : positions.byAll
-        guard position.number >= info.first.number + Limits.ClusterHost.purgedRecords else { return }
-        if !areAllHere {
+        let purge = membership.purge(
+            of: hosted.partition, first: info.first, bytes: info.bytes,
+            listed: settings.file.nodes.map(\.number))
+        switch purge {
+        case .nothing: break
+        case .upTo(let last): logs.purge(upTo: last, of: hosted.partition)
+        case .leavingBehind(let last):
             log.repeating(
                 .warning, "cluster_log_purged", by: "\(hosted.partition)",
                 [
                     "partition": LogValue(hosted.partition),
-                    "position": LogValue(Int(clamping: position.number)),
+                    "position": LogValue(Int(clamping: last.next.number)),
                     "hint": .text("a node that is away will copy the store of another one"),
                 ])
+            logs.purge(upTo: last, of: hosted.partition)
         }
-        logs.purge(upTo: LogPosition(position.number - 1), of: hosted.partition)
     }
 }
 

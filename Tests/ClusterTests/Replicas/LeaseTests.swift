@@ -71,7 +71,7 @@ struct LeaseTests {
 
     @Test("a heartbeat that answers one of an earlier process of this node proves nothing")
     func otherProcess() {
-        func known(incarnation: UInt64, isLeased: Bool = true) -> Instant {
+        func membership(incarnation: UInt64, isLeased: Bool = true) -> Membership {
             var bench = MembershipBench()
             _ = bench.run(300)
             var owning = MembershipBench.report(.owning, epoch: 1)
@@ -81,10 +81,17 @@ struct LeaseTests {
                 HeartbeatEcho(node: NodeNumber(1), incarnation: Incarnation(incarnation), count: 1)
             ]
             _ = bench.receive(heartbeat)
-            return bench.membership.known(of: 0)
+            return bench.membership
         }
-        #expect(known(incarnation: 11) > .distantPast)
-        #expect(
-            known(incarnation: 12) == .distantPast && known(incarnation: 11, isLeased: false) == .distantPast)
+        let known = membership(incarnation: 11).known(of: 0)
+        #expect(known > .distantPast)
+        let unknown = [membership(incarnation: 12), membership(incarnation: 11, isLeased: false)]
+        #expect(unknown.allSatisfy { $0.known(of: 0) == .distantPast })
+        #expect(unknown[0].currentUntil(0, leaseEnd: known) == known, "an owner has it by its lease")
+        let end = known.advanced(milliseconds: Limits.ClusterLog.leaseMilliseconds)
+        let current = membership(incarnation: 11)
+        #expect(current.currentUntil(0, leaseEnd: .distantPast) == end)
+        let later = end.advanced(milliseconds: 1)
+        #expect(current.currentUntil(0, leaseEnd: later) == later)
     }
 }
