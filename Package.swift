@@ -1,15 +1,24 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// A build from nothing takes less of the processor when each module is one job of the compiler (.ci/run). One after a change would compile
+/// whole modules again.
+let wholeModules: [SwiftSetting] =
+    Context.environment["CCS_WHOLE_MODULES"] == nil
+    ? []
+    // With a number of threads each file has an object of its own, as the package manager expects in a debug build.
+    : [.unsafeFlags(["-whole-module-optimization", "-num-threads", "1"], .when(configuration: .debug))]
+
 /// The rules that every target of ours is built by; a warning is an error, and an unsafe use must say so.
-let strict: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableExperimentalFeature("Lifetimes"),
-    .treatAllWarnings(as: .error),
-]
+let strict: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableExperimentalFeature("Lifetimes"),
+        .treatAllWarnings(as: .error),
+    ] + wholeModules
 
 /// Product code: strict memory safety, and in release no dynamic exclusivity checks (5 % of the CPU of a message).
 ///

@@ -28,8 +28,9 @@ extension Limits {
         public static let leastWaitingRequests = 1_000
         /// Empty mailboxes that one partition may keep in memory at least.
         public static let leastEmptyMailboxes = 16
-        /// Parts of a tick over which a reactor distributes its partitions, so that not all of them search the store at once.
-        public static let tickParts = 8
+        /// Parts of a tick over which a reactor distributes its partitions, so that not all of them search the store at once. Each part is a
+        /// wake-up of an idle process.
+        public static let tickParts = 2
         /// Milliseconds between two ticks of the core: half of the longest delay of an expiry.
         public static let tickMilliseconds: Int64 = 250
     }
