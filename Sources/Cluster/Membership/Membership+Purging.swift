@@ -17,6 +17,7 @@ extension Membership {
         let bySome = some[max(1, settings.copies) - 1]
         return PurgePositions(bySome: bySome, byAll: min(bySome, all.min() ?? .start))
     }
+
     /// What the owner of a partition has removed from its log, which begins at `first` and has this many bytes. The last record that all need no
     /// more stays: by it each node sees that the log has what it has applied. `listed` are nodes that belong to the cluster, also those
     /// that were never seen.
