@@ -7,7 +7,11 @@ let wholeModules: [SwiftSetting] =
     Context.environment["CCS_WHOLE_MODULES"] == nil
     ? []
     // With a number of threads each file has an object of its own, as the package manager expects in a debug build.
-    : [.unsafeFlags(["-whole-module-optimization", "-num-threads", "1"], .when(configuration: .debug))]
+    : [
+        .unsafeFlags(
+            ["-whole-module-optimization", "-disable-batch-mode", "-num-threads", "1"],
+            .when(configuration: .debug))
+    ]
 
 /// The rules that every target of ours is built by; a warning is an error, and an unsafe use must say so.
 let strict: [SwiftSetting] =
