@@ -94,7 +94,7 @@ extension LogMonitor {
         } catch { return error.description }
     }
 
-    /// Asks until the server can be reached, which may have just been started, and runs the reactor meanwhile.
+    /// Asks until the server can be reached and has JetStream, since it may have just been started, and runs the reactor meanwhile.
     private func answer() -> Result<LogServerReport, LogMonitorProblem> {
         let end = Now.read().monotonic.advanced(seconds: Limits.ClusterHost.monitorPatienceSeconds)
         while true {
@@ -102,13 +102,23 @@ extension LogMonitor {
             ask { result = $0 }
             _ = reactor.turn(seconds: 2 * Limits.Client.answerSeconds) { result != nil }
             let found = result ?? .failure(.unreachable("no answer"))
-            guard case .failure(.unreachable) = found, Now.read().monotonic < end else { return found }
+            guard found.mayPass, Now.read().monotonic < end else { return found }
             var isOver = false
             reactor.schedule(
                 at: Now.read().monotonic.advanced(
                     milliseconds: Limits.ClusterHost.foundingRetryMilliseconds)
             ) { _ in isOver = true }
             _ = reactor.turn(seconds: 1) { isOver }
+        }
+    }
+}
+
+extension Result<LogServerReport, LogMonitorProblem> {
+    /// Whether a server that has just started answers so for a moment.
+    fileprivate var mayPass: Bool {
+        switch self {
+        case .failure(.unreachable), .failure(.withoutJetStream): true
+        case .failure(.unreadable), .success: false
         }
     }
 }

@@ -22,7 +22,7 @@ public struct LogServerReport: Sendable, Equatable {
             let stream = json["jetstream"], stream.members != nil
         else { throw .unreadable("expected the answer of a nats-server to /varz") }
         guard let config = stream["config"], config.members != nil else {
-            throw .unreadable("server \(Printable.text(name, limit: 64)) runs without JetStream")
+            throw .withoutJetStream("server \(Printable.text(name, limit: 64)) runs without JetStream")
         }
         // A server leaves the member out when it is false.
         let syncs =
@@ -39,13 +39,15 @@ public struct LogServerReport: Sendable, Equatable {
 public enum LogMonitorProblem: Error, Sendable, Equatable, CustomStringConvertible {
     /// It cannot be reached, or does not answer.
     case unreachable(String)
-    /// Its answer is not that of a nats-server with JetStream.
+    /// It runs without JetStream; one that has just started does for a moment.
+    case withoutJetStream(String)
+    /// Its answer is not that of a nats-server.
     case unreadable(String)
 
     /// The problem in words.
     public var description: String {
         switch self {
-        case .unreachable(let words), .unreadable(let words): words
+        case .unreachable(let words), .withoutJetStream(let words), .unreadable(let words): words
         }
     }
 }

@@ -102,8 +102,9 @@ public final class StreamFounding: ReactorDelegate {
 }
 
 extension JetStreamError {
-    /// Whether it goes by itself: servers that have just started have no leader for their group yet.
-    fileprivate var isPassing: Bool { code == 10_008 }
+    /// Whether it goes by itself: servers that have just started have no leader for their group yet, or take each other for offline and find
+    /// no place for the copies of a stream.
+    fileprivate var isPassing: Bool { code == 10_008 || code == 10_005 }
 }
 
 extension NATSFailure {

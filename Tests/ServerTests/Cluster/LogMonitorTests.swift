@@ -26,17 +26,28 @@ import Wire
     }
 
     @Test(
-        "an answer that is not that of a server with JetStream is no report",
+        "an answer that is not that of a nats-server is no report",
         arguments: [
             "", "[]", "{}", "{\"server_name\":\"n\"}", "{\"server_name\":1,\"jetstream\":{\"config\":{}}}",
-            "{\"server_name\":\"n\",\"jetstream\":{}}",
-            "{\"server_name\":\"n\",\"jetstream\":{\"config\":1}}",
             "{\"server_name\":\"n\",\"jetstream\":{\"config\":{\"sync_always\":\"yes\"}}}",
         ])
     func strange(_ text: String) {
         guard case .failure(.unreadable) = read(text) else {
             Issue.record("\(text) was taken as a report")
             return
+        }
+    }
+
+    @Test(
+        "a server without JetStream, as each is for a moment after its start, is another problem than a strange answer"
+    )
+    func starting() {
+        for jetstream in ["{}", "{\"config\":1}"] {
+            let found = read("{\"server_name\":\"n\",\"jetstream\":\(jetstream)}")
+            guard case .failure(.withoutJetStream) = found else {
+                Issue.record("\(jetstream): \(found)")
+                continue
+            }
         }
     }
 
