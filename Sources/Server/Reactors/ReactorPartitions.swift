@@ -22,9 +22,8 @@ final class ReactorPartitions {
         fileprivate(set) var presence = Presence.serving
         /// Batches and queries without a report.
         fileprivate var openRequests = 0
-        /// The lease of this node, and what may pass by it; `nil` without a cluster.
-        private let lease: PartitionLease?
-        fileprivate var gate: OutputGate?
+        /// The lease of this node and what may pass by it; `nil` without a cluster.
+        fileprivate var leased: (lease: PartitionLease, gate: OutputGate)?
 
         /// What a partition is to its node.
         enum Presence {
@@ -39,20 +38,19 @@ final class ReactorPartitions {
         var isLeaving: Bool { presence != .serving }
 
         fileprivate init(
-            _ number: Int, _ core: consuming Partition, _ gate: OutputGate? = nil,
-            _ lease: PartitionLease? = nil
+            _ number: Int, _ core: consuming Partition,
+            _ leased: (lease: PartitionLease, gate: OutputGate)? = nil
         ) {
             self.number = number
             self.core = core
-            self.gate = gate
-            self.lease = lease
+            self.leased = leased
         }
 
         /// Holds back what may not go out now, and adds what has waited for that. Returns until when the rest may go out.
         func passGate() -> Instant {
-            guard let lease else { return .distantFuture }
+            guard let lease = leased?.lease else { return .distantFuture }
             let until = passGate(lease)
-            guard gate?.isHolding == true else { return until }
+            guard leased?.gate.isHolding == true else { return until }
             lease.wait()
             // It may have been confirmed meanwhile.
             return Now.read().monotonic < lease.until ? passGate(lease) : .distantFuture
@@ -66,7 +64,7 @@ final class ReactorPartitions {
                 case .surrendered: .lost
                 }
             // Read for each partition, as late as possible: the process may have stood still since the turn began.
-            return gate?.pass(&effects, standing, now: Now.read().monotonic) ?? .distantFuture
+            return leased?.gate.pass(&effects, standing, now: Now.read().monotonic) ?? .distantFuture
         }
 
         /// Whether there are commands for sessions or events for other partitions.
@@ -184,7 +182,7 @@ final class ReactorPartitions {
     /// Handles an event at a reading of the machine's clocks.
     private func handle(_ event: consuming Event, _ hosted: Hosted, _ now: Now) {
         activate(hosted)
-        if hosted.gate?.lets(in: event) == false { return }
+        if hosted.leased?.gate.lets(in: event) == false { return }
         #if DEBUG
             let key = event.key
         #endif
@@ -251,7 +249,8 @@ final class ReactorPartitions {
     /// Begins to serve a partition of the range, one of `count`, that is not there.
     func take(_ partition: Int, of count: Int, _ core: consuming Partition, _ lease: PartitionLease) {
         precondition(all[partition - first] == nil, "a partition is taken that has not left")
-        all[partition - first] = Hosted(partition, core, OutputGate(partition: partition, of: count), lease)
+        all[partition - first] = Hosted(
+            partition, core, (lease, OutputGate(partition: partition, of: count)))
     }
 
     /// Looks at what waits for the lease of a partition.
