@@ -31,6 +31,12 @@ struct MemberNode {
 
     func isWell(at time: Int64) -> Bool { isRunning && pausedUntil <= time && cutUntil <= time }
 
+    /// An alarm is over. One alarm stands for all partitions without an owner, and which these are may change meanwhile.
+    mutating func clear(_ alarm: ClusterAlarm) {
+        guard case .unowned = alarm else { return _ = alarms.remove(alarm) }
+        alarms = alarms.filter { if case .unowned = $0 { false } else { true } }
+    }
+
     /// The process ends. What it had flushed stays.
     mutating func kill() {
         membership = nil

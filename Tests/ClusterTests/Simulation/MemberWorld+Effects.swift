@@ -29,7 +29,7 @@ extension MemberWorld {
         case .roster: nodes[node].roster = nodes[node].membership?.roster ?? Roster()
         case .frameVersion(let version): nodes[node].frameVersion = version
         case .raised(let alarm): nodes[node].alarms.insert(alarm)
-        case .cleared(let alarm): nodes[node].alarms.remove(alarm)
+        case .cleared(let alarm): nodes[node].clear(alarm)
         case .drained:
             let process = nodes[node].process
             after(100_000) { world in if world.nodes[node].process == process { world.stop(node) } }
