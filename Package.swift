@@ -67,14 +67,28 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
         name: "\(name)Tests", dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
-let package = Package(
-    name: "ccsd",
-    targets: [
-        // Doors to C: module maps and one-line shims, no logic.
+/// What tests of several modules share, in a folder of one of them.
+func support(_ name: String, _ dependencies: [Target.Dependency], in folder: String) -> Target {
+    .target(name: name, dependencies: dependencies, path: folder, swiftSettings: strict)
+}
+
+/// A floor of the house: its modules and their tests are in the folders of its name. A module imports modules of its own floor and of the
+/// floors before it, never of those after it (Tests/Proof/TidyTests/ImportRules.swift).
+func floor(_ name: String, _ targets: [Target]) -> [Target] {
+    for target in targets {
+        let top = target.type == .test || target.path != nil ? "Tests" : "Sources"
+        target.path = "\(top)/\(name)/\(target.path ?? target.name)"
+    }
+    return targets
+}
+
+/// The system: doors to C, and what everything stands on.
+let foundation = floor(
+    "Foundation",
+    [
+        // Module maps and one-line shims, no logic.
         .target(name: "CLinux", exclude: overview, cSettings: hardenedC),
         .target(name: "CCommit", exclude: overview, cSettings: commit + hardenedC),
-        // The files of the console, embedded.
-        .target(name: "Console", exclude: overview + ["files"], cSettings: hardenedC),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
@@ -89,24 +103,110 @@ let package = Package(
         .systemLibrary(
             name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
 
-        // The core.
         module("Basics"),
+        module("Crypto", ["Basics", "COpenSSL"]),
+        module("Transport", ["Basics", "CLinux", "COpenSSL"]),
+
+        support("BasicsSupport", ["Basics"], in: "BasicsTests/Support"),
+        tests("Basics", ["Basics", "BasicsSupport", "COpenSSL"], exclude: ["Support"]),
+        // The encryption that ccsd only undoes, also for the fuzzer.
+        support("CryptoSupport", ["Crypto", "Basics", "COpenSSL"], in: "CryptoTests/Support"),
+        tests(
+            "Crypto", ["Crypto", "CryptoSupport", "Basics", "BasicsSupport", "Wire", "COpenSSL"],
+            exclude: ["Support"]),
+        tests("Transport", ["Transport", "Basics", "COpenSSL", "CLinux"]),
+    ])
+
+/// What decides, and what stores.
+let core = floor(
+    "Core",
+    [
+        module("Delivery", ["Basics"]),
+        module("Store", ["Basics", "Delivery"]),
+        module("RocksStore", ["Basics", "Delivery", "Store", "CRocksDB"]),
+
+        tests("Delivery", ["Delivery", "Basics"]),
+        // A store in memory, for the tests that need no disk.
+        support("StoreSupport", ["Store", "Delivery", "Basics"], in: "StoreTests/Support"),
+        tests(
+            "Store",
+            ["Store", "StoreSupport", "RocksStore", "Delivery", "Basics", "BasicsSupport", "CRocksDB"],
+            exclude: ["Support"]),
+    ])
+
+/// Bytes to values of the core, and back.
+let protocols = floor(
+    "Protocols",
+    [
         // Wrappers of C libraries, which decide nothing: Wire does.
         module("XMLStream", ["CExpat"]),
         module("HTTP2Engine", ["Basics", "CNGHTTP2"]),
         module("Compression", ["Basics", "CZlib"]),
         module("Wire", ["Basics", "XMLStream", "HTTP2Engine", "Compression"]),
-        module("Delivery", ["Basics"]),
-        module("ClusterLog", ["Basics"]),
-        module("Cluster", ["Basics", "ClusterLog", "Delivery", "NodeProtocol"]),
         module("Sessions", ["Basics", "Wire", "Compression", "Delivery"]),
-        module("Store", ["Basics", "Delivery"]),
-        module("NodeProtocol", ["Basics", "Delivery", "Store"]),
+        module("ClientProtocol", ["Basics", "Wire"]),
+
+        // The other end of an HTTP/2 connection, for the tests that send frames made by hand.
+        support("HTTP2Peer", ["CNGHTTP2"], in: "WireTests/HTTP2Peer"),
+        // Also for the fuzzer.
+        support("WireSupport", ["Wire", "Basics"], in: "WireTests/Support"),
+        tests(
+            "Wire",
+            ["Wire", "Basics", "Compression", "CLibXML2", "HTTP2Peer", "BasicsSupport", "WireSupport"],
+            exclude: ["HTTP2Peer", "Support"]),
+        tests(
+            "Sessions",
+            [
+                "Sessions", "Wire", "Compression", "Delivery", "Basics", "HTTP2Peer", "BasicsSupport",
+                "WireSupport",
+            ]),
+    ])
+
+/// Messages that leave by other servers.
+let gateways = floor(
+    "Gateways",
+    [
         module("APNsGateway", ["Basics", "Wire", "Delivery"]),
         module("Webhooks", ["Basics", "Wire", "Delivery"]),
-        module("RocksStore", ["Basics", "Delivery", "Store", "CRocksDB"]),
-        module("Transport", ["Basics", "CLinux", "COpenSSL"]),
-        module("Crypto", ["Basics", "COpenSSL"]),
+
+        tests(
+            "APNsGateway",
+            ["APNsGateway", "Delivery", "Store", "Transport", "Wire", "Basics", "BasicsSupport"]),
+        tests(
+            "Webhooks",
+            ["Webhooks", "Delivery", "Store", "Transport", "Wire", "Basics", "BasicsSupport"]),
+    ])
+
+/// What operators, their tools and test suites use.
+let operating = floor(
+    "Operating",
+    [
+        module("Operator", ["Basics", "Wire"]),
+        module("Catalogue", ["Basics", "Wire", "Operator", "CCommit"]),
+        // The files of the console, embedded.
+        .target(name: "Console", exclude: overview + ["files"], cSettings: hardenedC),
+        module("Client", ["Basics", "Wire", "ClientProtocol", "Crypto", "Operator", "Transport"]),
+        module("TestBench", ["Basics", "Wire", "ClientProtocol", "Client", "Transport"]),
+
+        tests("Operator", ["Operator", "Wire", "Basics", "WireSupport"]),
+        tests("Catalogue", ["Catalogue", "Operator", "Basics"]),
+        tests(
+            "Client",
+            [
+                "Client", "ClientProtocol", "Operator", "Crypto", "Transport", "Wire", "Basics",
+                "BasicsSupport", "CryptoSupport", "WireSupport",
+            ]),
+        tests(
+            "TestBench", ["TestBench", "Client", "ClientProtocol", "Transport", "Basics", "BasicsSupport"]),
+    ])
+
+/// Several nodes on a replicated log.
+let cluster = floor(
+    "Cluster",
+    [
+        module("ClusterLog", ["Basics"]),
+        module("NodeProtocol", ["Basics", "Delivery", "Store"]),
+        module("Cluster", ["Basics", "ClusterLog", "Delivery", "NodeProtocol"]),
         module("NodeLinks", ["Basics", "Transport"]),
         module("NATSClient", ["Basics", "Wire", "Transport", "Crypto", "ClusterLog"]),
         module(
@@ -115,25 +215,72 @@ let package = Package(
                 "Basics", "Wire", "Transport", "NodeLinks", "NATSClient", "ClusterLog", "Client",
                 "ClientProtocol",
             ]),
-        module("Operator", ["Basics", "Wire"]),
-        module("Catalogue", ["Basics", "Wire", "Operator", "CCommit"]),
+
+        // A replicated log with faults.
+        support("ClusterLogSupport", ["ClusterLog", "Basics"], in: "ClusterLogTests/Support"),
+        tests(
+            "ClusterLog", ["ClusterLog", "ClusterLogSupport", "Basics", "BasicsSupport"],
+            exclude: ["Support"]),
+        tests("NodeProtocol", ["NodeProtocol", "Store", "Delivery", "Basics"]),
+        tests(
+            "Cluster",
+            [
+                "Cluster", "ClusterLog", "ClusterLogSupport", "Delivery", "NodeProtocol", "Basics",
+                "BasicsSupport",
+            ]),
+        tests("NodeLinks", ["NodeLinks", "Transport", "Basics"]),
+        // A nats-server, for the tests that need a real one.
+        support("NATSServerSupport", ["BasicsSupport"], in: "NATSClientTests/Support"),
+        tests(
+            "NATSClient",
+            [
+                "NATSClient", "NATSServerSupport", "ClusterLog", "ClusterLogSupport", "Transport", "Crypto",
+                "Wire", "Basics",
+            ],
+            exclude: ["Support"]),
+    ])
+
+/// Sockets, threads, disk and clock around all of this.
+let daemon = floor(
+    "Daemon",
+    [
         module(
             "Server",
             [
                 "Basics", "Wire", "Compression", "Delivery", "Sessions", "Store", "RocksStore", "Transport",
                 "APNsGateway", "Crypto", "Operator", "Catalogue", "Console", "CLinux", "COpenSSL", "CYAML",
                 "ClusterLog", "Cluster", "ClusterSetup", "NodeProtocol", "NodeLinks", "NATSClient",
-                "TestBench",
-                "Client", "ClientProtocol",
-                "Webhooks", "CCURL",
+                "TestBench", "Client", "ClientProtocol", "Webhooks", "CCURL",
             ]),
-        module("ClientProtocol", ["Basics", "Wire"]),
-        module("Client", ["Basics", "Wire", "ClientProtocol", "Crypto", "Operator", "Transport"]),
-        module("TestBench", ["Basics", "Wire", "ClientProtocol", "Client", "Transport"]),
-        module("Simulation", ["Basics", "Wire", "ClientProtocol", "Delivery", "Sessions", "Store"]),
+        program("ccsd", ["Server", "Catalogue", "Basics"]),
 
-        // The programs.
-        program("ccsd", ["Server", "Catalogue"]),
+        tests(
+            "Server",
+            [
+                "Server", "RocksStore", "APNsGateway", "Operator", "Catalogue", "Crypto", "Basics", "Wire",
+                "Store", "Delivery", "Sessions", "Transport", "BasicsSupport", "StoreSupport", "Cluster",
+                "ClusterLog", "ClusterLogSupport", "ClusterSetup", "NATSClient", "NATSServerSupport",
+            ]),
+        // A load over the real store whose every write is recorded, cut off at any point and read again.
+        .executableTarget(
+            name: "ccs-power-cut",
+            dependencies: [
+                "RocksStore", "Server", "Store", "Delivery", "Basics", "BasicsSupport", "Transport",
+            ],
+            path: "DaemonTests/PowerCut", swiftSettings: strict),
+        tests(
+            "Daemon",
+            [
+                "ccsd", "ccsctl", "ccs-device", "ccs-bench", "ccs-power-cut", "Client", "ClientProtocol",
+                "Wire", "Basics", "Transport", "Operator", "Catalogue", "TranscriptNotation", "WireSupport",
+                "BasicsSupport", "NATSServerSupport", "ClusterLog", "ClusterSetup",
+            ], exclude: ["Clients", "PowerCut", "Systemd"]),
+    ])
+
+/// Programs for operators and in place of devices.
+let tools = floor(
+    "Tools",
+    [
         program(
             "ccsctl",
             [
@@ -141,6 +288,20 @@ let package = Package(
                 "Wire", "Transport",
             ]),
         program("ccs-device", ["Client", "ClientProtocol", "Catalogue", "Basics", "Wire", "Transport"]),
+
+        tests(
+            "ccsctl",
+            [
+                "ccsctl", "Client", "ClientProtocol", "Operator", "Catalogue", "Wire", "Basics",
+                "BasicsSupport", "WireSupport",
+            ]),
+    ])
+
+/// What shows that all of this is right, and how fast.
+let proof = floor(
+    "Proof",
+    [
+        module("Simulation", ["Basics", "Wire", "ClientProtocol", "Delivery", "Sessions", "Store"]),
         // What ccs-bench compares ccsd with: the least that a C program can do.
         .executableTarget(
             name: "ccs-relay", dependencies: ["COpenSSL", "CExpat"], exclude: overview),
@@ -148,156 +309,45 @@ let package = Package(
             "ccs-bench",
             [
                 "Client", "ClientProtocol", "Simulation", "Operator", "Catalogue", "Basics", "Wire",
-                "Transport", "HTTP2Engine", "COpenSSL",
+                "Transport", "HTTP2Engine", "COpenSSL", "Delivery", "Sessions", "Store",
             ]),
 
-        // The tests.
-        // What the tests of several modules need of Basics, and no program does.
-        .target(
-            name: "BasicsSupport", dependencies: ["Basics"], path: "Tests/BasicsTests/Support",
-            swiftSettings: strict),
-        tests("Basics", ["Basics", "BasicsSupport", "COpenSSL"], exclude: ["Support"]),
-        // A store in memory, for the tests that need no disk.
-        .target(
-            name: "StoreSupport", dependencies: ["Store", "Delivery", "Basics"],
-            path: "Tests/StoreTests/Support", swiftSettings: strict),
-        // The encryption that ccsd only undoes, also for the fuzzer.
-        .target(
-            name: "CryptoSupport", dependencies: ["Crypto", "Basics", "COpenSSL"],
-            path: "Tests/CryptoTests/Support", swiftSettings: strict),
-        // The other end of an HTTP/2 connection, for the tests that send frames made by hand.
-        .target(
-            name: "HTTP2Peer", dependencies: ["CNGHTTP2"], path: "Tests/WireTests/HTTP2Peer",
-            swiftSettings: strict),
-        // The same of Wire, also for the fuzzer.
-        .target(
-            name: "WireSupport", dependencies: ["Wire", "Basics"], path: "Tests/WireTests/Support",
-            swiftSettings: strict),
-        tests(
-            "Wire",
-            ["Wire", "Basics", "Compression", "CLibXML2", "HTTP2Peer", "BasicsSupport", "WireSupport"],
-            exclude: ["HTTP2Peer", "Support"]),
-        tests("Delivery", ["Delivery", "Basics"]),
-        // A replicated log with faults.
-        .target(
-            name: "ClusterLogSupport", dependencies: ["ClusterLog", "Basics"],
-            path: "Tests/ClusterLogTests/Support", swiftSettings: strict),
-        tests(
-            "ClusterLog", ["ClusterLog", "ClusterLogSupport", "Basics", "BasicsSupport"],
-            exclude: ["Support"]),
-        tests(
-            "APNsGateway",
-            ["APNsGateway", "Delivery", "Store", "Transport", "Wire", "Basics", "BasicsSupport"]),
-        tests(
-            "Webhooks",
-            ["Webhooks", "Delivery", "Store", "Transport", "Wire", "Basics", "BasicsSupport"]),
-        tests(
-            "Cluster",
-            [
-                "Cluster", "ClusterLog", "ClusterLogSupport", "Delivery", "NodeProtocol", "Basics",
-                "BasicsSupport",
-            ]),
-        tests("NodeProtocol", ["NodeProtocol", "Store", "Delivery", "Basics"]),
-        tests(
-            "Sessions",
-            [
-                "Sessions", "Wire", "Compression", "Delivery", "Basics", "HTTP2Peer", "BasicsSupport",
-                "WireSupport",
-            ]),
-        tests(
-            "Store",
-            ["Store", "StoreSupport", "RocksStore", "Delivery", "Basics", "BasicsSupport", "CRocksDB"],
-            exclude: ["Support"]),
-        tests("Transport", ["Transport", "Basics", "COpenSSL", "CLinux"]),
-        tests("NodeLinks", ["NodeLinks", "Transport", "Basics"]),
-        tests("Crypto", ["Crypto", "CryptoSupport", "Basics", "Wire", "COpenSSL"], exclude: ["Support"]),
-        // A nats-server, for the tests that need a real one.
-        .target(
-            name: "NATSServerSupport", dependencies: ["BasicsSupport"],
-            path: "Tests/NATSClientTests/Support", swiftSettings: strict),
-        tests(
-            "NATSClient",
-            [
-                "NATSClient", "NATSServerSupport", "ClusterLog", "ClusterLogSupport", "Transport", "Crypto",
-                "Wire",
-                "Basics",
-            ],
-            exclude: ["Support"]),
-        tests("Operator", ["Operator", "Wire", "Basics", "WireSupport"]),
-        tests("Catalogue", ["Catalogue", "Operator", "Basics"]),
-        tests(
-            "Server",
-            [
-                "Server", "RocksStore", "APNsGateway", "Operator", "Catalogue", "Crypto", "Basics", "Wire",
-                "Store",
-                "Delivery",
-                "Sessions", "Transport", "BasicsSupport", "StoreSupport", "Cluster", "ClusterLog",
-                "ClusterLogSupport", "ClusterSetup", "NATSClient", "NATSServerSupport",
-            ]),
-        tests(
-            "Client",
-            [
-                "Client", "ClientProtocol", "Operator", "Crypto", "Transport", "Wire", "Basics",
-                "BasicsSupport", "CryptoSupport",
-                "WireSupport",
-            ]),
-        tests(
-            "TestBench", ["TestBench", "Client", "ClientProtocol", "Transport", "Basics", "BasicsSupport"]),
-        tests(
-            "ccsctl",
-            [
-                "ccsctl", "Client", "ClientProtocol", "Operator", "Catalogue", "Wire", "Basics",
-                "BasicsSupport",
-                "WireSupport",
-            ]),
+        tests("Simulation", ["Simulation", "Delivery", "Sessions", "Store", "Basics", "BasicsSupport"]),
         tests("ccs-bench", ["ccs-bench", "Basics", "Wire", "Compression"]),
         // How transcripts are written, for all that play them.
-        .target(
-            name: "TranscriptNotation", dependencies: ["Basics", "BasicsSupport"],
-            path: "Tests/TranscriptTests/Notation",
-            swiftSettings: strict),
-        .testTarget(
-            name: "TranscriptTests",
-            dependencies: [
+        support("TranscriptNotation", ["Basics", "BasicsSupport"], in: "TranscriptTests/Notation"),
+        tests(
+            "Transcript",
+            [
                 "TranscriptNotation", "Sessions", "Wire", "Delivery", "Basics", "Crypto", "Transport",
                 "BasicsSupport",
             ],
-            exclude: ["Notation"], swiftSettings: strict),
-        tests("Simulation", ["Simulation", "Delivery", "Sessions", "Store", "Basics", "BasicsSupport"]),
-        // A load over the real store whose every write is recorded, cut off at any point and read again.
-        .executableTarget(
-            name: "ccs-power-cut",
-            dependencies: [
-                "RocksStore", "Server", "Store", "Delivery", "Basics", "BasicsSupport", "Transport",
-            ],
-            path: "Tests/DaemonTests/PowerCut", swiftSettings: strict),
-        tests(
-            "Daemon",
-            [
-                "ccsd", "ccsctl", "ccs-device", "ccs-bench", "ccs-power-cut", "Client", "ClientProtocol",
-                "Wire", "Basics",
-                "Transport", "Operator", "Catalogue", "TranscriptNotation", "WireSupport", "BasicsSupport",
-                "NATSServerSupport", "ClusterLog", "ClusterSetup",
-            ], exclude: ["Clients", "PowerCut", "Systemd"]),
+            exclude: ["Notation"]),
         // What the fuzzers try, for the fuzz program and for the tests that replay what it has found.
-        .target(
-            name: "FuzzTargets",
-            dependencies: [
+        support(
+            "FuzzTargets",
+            [
                 "Wire", "Sessions", "Delivery", "Store", "Server", "Catalogue", "Crypto", "Transport",
                 "Basics", "CLibXML2", "Compression", "WireSupport", "BasicsSupport", "CryptoSupport",
                 "APNsGateway", "Cluster", "ClusterLog", "NATSClient", "NodeLinks", "NodeProtocol",
-            ], path: "Tests/FuzzTests/Targets", swiftSettings: strict),
-        tests("Fuzz", ["FuzzTargets", "Basics"], exclude: ["Targets"]),
-        tests("Tidy", ["Catalogue", "Operator", "Basics"]),
-    ]
-)
+            ], in: "FuzzTests/Targets"),
+        tests("Fuzz", ["FuzzTargets", "Basics", "BasicsSupport"], exclude: ["Targets"]),
+        tests("Tidy", ["Catalogue", "Operator", "Basics", "BasicsSupport"]),
+    ])
+
+let package = Package(
+    name: "ccsd",
+    targets: foundation + core + protocols + gateways + operating + cluster + daemon + tools + proof)
 
 // libFuzzer brings its own main, so the fuzz program exists only when it is asked for (Scripts/fuzz).
 if Context.environment["CCS_FUZZ"] != nil {
-    package.targets.append(
-        .executableTarget(
-            name: "ccs-fuzz", dependencies: ["FuzzTargets"], exclude: overview,
-            swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
+    package.targets += floor(
+        "Proof",
+        [
+            .executableTarget(
+                name: "ccs-fuzz", dependencies: ["FuzzTargets"], exclude: overview,
+                swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
+        ])
 }
 
 // A narrower package for a quick inner loop: CCS_TARGETS=Wire,Sessions builds those, what they need, and their tests.

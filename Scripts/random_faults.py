@@ -153,7 +153,7 @@ def script_places(folder):
 
 def places(root, module):
     """Returns all faults that can be planted in a module, as (operator, file, text, replacement)."""
-    folder = root / "Sources" / module
+    folder = next(root.glob(f"Sources/*/{module}"))
     found = script_places(folder)
     for path in sorted(folder.rglob("*.swift")):
         if TABLES.search(str(path)):

@@ -2,7 +2,7 @@
 //
 //   FAULTY_DISK_ROOT     the folder
 //   FAULTY_DISK_TRACE    a file that records every change below the folder in order; from it a program can reconstruct the
-//                        folder after a power cut at any point (Tests/DaemonTests/PowerCut)
+//                        folder after a power cut at any point (Tests/Daemon/DaemonTests/PowerCut)
 //   FAULTY_DISK_LIES     with a trace: a part of the names of files whose syncs succeed without syncing
 //   FAULTY_DISK_CONTROL  a file that specifies failures; without it no call fails. It contains one line of words:
 //                          error=ENOSPC|EIO|EDQUOT   the error of failing calls

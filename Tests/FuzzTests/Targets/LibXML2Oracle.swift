@@ -1,1 +1,0 @@
-../../WireTests/LibXML2Oracle.swift

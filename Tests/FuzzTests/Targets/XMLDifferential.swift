@@ -1,1 +1,0 @@
-../../WireTests/XMLDifferential.swift

@@ -1,0 +1,1 @@
+../../../Protocols/WireTests/LibXML2Oracle.swift

@@ -1,0 +1,1 @@
+../../../Protocols/WireTests/XMLDifferential.swift

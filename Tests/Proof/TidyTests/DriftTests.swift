@@ -1,0 +1,139 @@
+import Basics
+import Catalogue
+import Operator
+import Testing
+
+/// Printed and declared facts match their copies and uses elsewhere.
+@Suite struct DriftTests {
+    @Test("the sample configuration is what ccsctl prints")
+    func sample() { #expect(SourceTree.read("systemd/ccsd.yaml") == ConfigPrinter.sample()) }
+
+    /// Returns the identifiers in the code of some product files.
+    private static func words(_ isWanted: (SourceFile) -> Bool) -> Set<String> {
+        let lines = SourceTree.product.filter(isWanted).flatMap(\.code)
+        return Set(lines.flatMap { $0.split { !$0.isLetter && !$0.isNumber }.map(String.init) })
+    }
+
+    @Test("a configuration key is read by the server")
+    func keysAreRead() {
+        let words = Self.words { $0.module == "Server" && !$0.path.contains("/Config/") }
+        let fields = ConfigKey.allCases.filter { $0 != .format }.map { "\($0)" }
+        expectNone(fields.filter { !words.contains($0) }.map { "\($0) has no effect: no code reads it" })
+    }
+
+    @Test("the commands of ccsctl that need the daemon are the operations")
+    func commandsAreAnswered() {
+        let offline: Set = [
+            "cluster found", "cluster add", "config sample", "config docs", "operations", "metrics docs",
+            "metrics alerts",
+            "metrics dashboard",
+            "schema", "explain", "man", "completion", "version",
+        ]
+        let asked = Program.ccsctl.commands.map(\.name).filter { !offline.contains($0) }
+        #expect(asked == OperationName.allCases.map(\.rawValue))
+    }
+
+    /// Returns the names of operations that a file spells without defining them.
+    private static func spellings(_ file: SourceFile) -> [String] {
+        guard file.path != "Sources/Operating/Operator/OperationName.swift" else { return [] }
+        // Words such as "send" and "check" have other uses.
+        let names = OperationName.allCases.map(\.rawValue).filter {
+            $0.contains(" ") && file.mentions("\"\($0)\"")
+        }
+        let lines = file.lines.filter { !$0.drop { $0 == " " }.hasPrefix("//") }
+        return names.filter { name in lines.contains { $0.contains("\"\(name)\"") } }
+            .map { "\(file.path) spells \"\($0)\"" }
+    }
+
+    @Test("the name of an operation is spelled once in the product")
+    func operationsAreSpelledOnce() { expectNone(SourceTree.product.flatMap(Self.spellings)) }
+
+    @Test("canary: a second spelling of an operation is found")
+    func spellingCanary() {
+        let name = "senders " + "add"
+        let file = SourceFile(path: "Sources/Daemon/Server/A.swift", text: "run(\"\(name)\")\n")
+        #expect(Self.spellings(file).count == 1)
+        #expect(
+            Self.spellings(SourceFile(path: file.path, text: "// \"\(name)\"\nf(\"ccsctl \(name)\")\n"))
+                .isEmpty)
+    }
+
+    @Test("docs/configuration.md is what ccsctl config docs prints")
+    func configuration() { #expect(SourceTree.read("docs/configuration.md") == ConfigPrinter.reference()) }
+
+    @Test("docs/commands.md is what ccsctl operations prints")
+    func operations() { #expect(SourceTree.read("docs/commands.md") == OperationPrinter.reference()) }
+
+    @Test("docs/schema.json is what ccsctl schema prints")
+    func schema() { #expect(SourceTree.read("docs/schema.json") == SchemaPrinter.document()) }
+
+    @Test("a command line in documents, scripts and units is valid for its program")
+    func shownCommands() {
+        expectNone((SourceTree.files + SourceTree.documents).flatMap(ShownCommands.violations))
+    }
+
+    @Test("canary: a shown command with an unknown option is found, and other lines are ignored")
+    func shownCanary() {
+        func count(_ text: String, _ path: String) -> Int {
+            ShownCommands.violations(SourceFile(path: path, text: text)).count
+        }
+        #expect(count("\"$programs/ccsctl\" --socket \"$data/x y\" statsu >&2\n", "Scripts/a") == 1)
+        #expect(
+            count("  $programs/ccsctl --socket $data/x send $sender TOKEN hello=world\n", "Scripts/a") == 0)
+        #expect(count("ccsctl is a tool\n", "Scripts/a") == 0)
+        #expect(count("```\n$ ccsctl statsu | less\n```\nccsctl statsu\n", "README.md") == 1)
+        #expect(count("```\nsudo ccsctl statsu\n```\n", "docs/install.md") == 1)
+        #expect(count("Run `ccsctl statsu` or `ccsctl senders add|nothing`.\n", "docs/a.md") == 2)
+        #expect(
+            count("`ccsctl senders add|list`, `ccsctl`, `ccsctl send …`, `ccsd stop now`\n", "docs/a.md") == 1
+        )
+        #expect(count("ExecStart=/usr/bin/ccsd --confg x\n", "systemd/a.service") == 1)
+        #expect(
+            count(
+                "    \"  ccs-device listen --sendr \\(a(b))\\(c)\",\n",
+                "Sources/Daemon/Server/StartupGreeting.swift"
+            )
+                == 1)
+        #expect(
+            count(
+                "    \"  ccs-device listen --sender \\(a(b))\\(c)\",\n",
+                "Sources/Daemon/Server/StartupGreeting.swift")
+                == 0)
+    }
+
+    /// Returns the names of the events that ccs-device prints.
+    private static func events() -> Set<String> {
+        let files = SourceTree.product.filter { $0.module == "ccs-device" }
+        let found = files.flatMap { file in
+            file.text.split(separator: "report(").dropFirst().compactMap { rest -> String? in
+                let start = rest.drop { $0 == " " || $0 == "\n" }
+                guard start.first == "\"" else { return nil }
+                return String(start.dropFirst().prefix { $0 != "\"" })
+            }
+        }
+        return Set(found)
+    }
+
+    @Test("docs/ci-example.md lists every event that ccs-device prints")
+    func events() {
+        let page = SourceTree.read("docs/ci-example.md") ?? ""
+        let events = Self.events().union(["message", "deleted_messages"])
+        #expect(events.count >= 12, "canary: events are found")
+        expectNone(events.filter { !page.contains("| `\($0)` |") }.map { "\($0) is not in the table" })
+    }
+
+    @Test("a metric is counted by the server")
+    func metricsAreCounted() {
+        let words = Self.words { $0.module == "Server" || $0.module == "Transport" }
+        expectNone(Metric.allCases.filter { !words.contains("\($0)") }.map { "\($0.name) is always 0" })
+    }
+
+    @Test("canary: a sample with a different default is found")
+    func canary() throws {
+        let sample = try #require(SourceTree.read("systemd/ccsd.yaml"))
+        let key = ConfigKey.devicePingSeconds
+        let line = "#\(key.rawValue): \(key.entry.preset.yaml)\n"
+        let other = sample.replacing(line, with: "#\(key.rawValue): 1\n")
+        #expect(other != sample && ConfigPrinter.sample() != other)
+    }
+}
