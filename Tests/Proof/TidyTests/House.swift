@@ -35,12 +35,12 @@ struct House {
                         " support(", " tests(",
                     ]
                     .compactMap { call.firstRange(of: $0)?.lowerBound }.min() ?? call.endIndex
-                readTarget(call[..<end], floor)
+                readTarget(call[..<end], isOurs: !form.hasPrefix("."), floor)
             }
         }
     }
 
-    private mutating func readTarget(_ call: Substring, _ floor: Int) {
+    private mutating func readTarget(_ call: Substring, isOurs: Bool, _ floor: Int) {
         let literals = Self.literals(call)
         guard let name = literals.first else { return }
         if let place = call.firstRange(of: "path: ") ?? call.firstRange(of: "in: ") {
@@ -49,9 +49,10 @@ struct House {
             released.append("Tests/\(floors[floor])/\(folder)/")
             return
         }
-        let list = call.split(separator: "[", maxSplits: 1).dropFirst().first ?? ""
-        let isLibrary = call.contains("pkgConfig")
-        let dependencies = isLibrary ? [] : Self.literals(list.prefix { $0 != "]" })
+        // Targets of ours have only dependencies in brackets, others name them.
+        let start = isOurs ? call.startIndex : call.firstRange(of: "dependencies: ")?.upperBound
+        let list = start.map { call[$0...].drop { $0 != "[" }.prefix { $0 != "]" } } ?? ""
+        let dependencies = Self.literals(list)
         modules[name] = Module(name: name, floor: floor, dependencies: Set(dependencies))
     }
 

@@ -1,4 +1,4 @@
-/// A module imports what Package.swift says that it needs: SwiftPM does not reject imports of indirect dependencies.
+/// A module imports what Package.swift names: SwiftPM does not reject imports of indirect dependencies.
 enum ImportRules {
     /// The modules that call the system. All others are pure, or leave that to them.
     private static let system: [String: Set<String>] = [

@@ -14,7 +14,7 @@ func expectNone(_ violations: [String], _ location: SourceLocation = #_sourceLoc
         #expect(SourceTree.files.contains { $0.path == "Package.swift" })
     }
 
-    @Test("a product file is on the floor of its module, and imports only what Package.swift says")
+    @Test("a product file is on the floor of its module, and imports only what Package.swift names")
     func imports() {
         expectNone(SourceTree.product.flatMap { ImportRules.violations($0, in: SourceTree.house) })
     }
