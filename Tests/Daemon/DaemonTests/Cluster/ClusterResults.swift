@@ -54,20 +54,19 @@ struct ClusterResults {
         Self.row(
             "longest wait, ms",
             [
-                "faults", "down p50", "max", "up p50", "max", "others", "p50", "p99", "max", "led", "p50",
-                "max",
-                "return p50", "max",
+                "faults", "down p50", "max", "up p50", "max", "others", "p50", "p99", "max", "dependent",
+                "p50", "max", "return p50", "max",
             ])
         for fault in faults {
             let own = pauses.filter { $0.fault == fault }
             guard !own.isEmpty else { continue }
-            let (elsewhere, led) = (own.compactMap(\.elsewhere), own.compactMap(\.led))
+            let (elsewhere, dependent) = (own.compactMap(\.elsewhere), own.compactMap(\.dependent))
             Self.row(
                 fault.rawValue,
                 ["\(own.count)"] + Self.shares([50, 100], of: own.map(\.downstream))
                     + Self.shares([50, 100], of: own.map(\.upstream))
                     + ["\(elsewhere.count)"] + Self.shares([50, 99, 100], of: elsewhere)
-                    + ["\(led.count)"] + Self.shares([50, 100], of: led)
+                    + ["\(dependent.count)"] + Self.shares([50, 100], of: dependent)
                     + Self.shares([50, 100], of: own.map(\.whenBack)))
         }
         for (name, cost) in [("one daemon", single), ("the cluster", cluster)] {

@@ -137,14 +137,14 @@ extension ClusterWorld {
     }
 
     /// Notes how long an app server has waited for an answer, if it is not connected to the node that a fault touches.
-    private func noteWait(of server: ClusterAppServer, _ sent: ClusterSent, _ now: Instant) {
+    func noteWait(of server: ClusterAppServer, _ sent: ClusterSent, _ now: Instant) {
         guard server.node != touched else { return }
         let waited = now.milliseconds(since: sent.at)
         let numbers = [sent.device.identity.androidID, UInt64(sent.device.sender.id) ?? 0]
-        if led.isDisjoint(with: cluster.partitions(of: numbers)) {
+        if dependent.isDisjoint(with: cluster.partitions(of: numbers)) {
             longestElsewhere = max(longestElsewhere ?? 0, waited)
         } else {
-            longestLed = max(longestLed ?? 0, waited)
+            longestDependent = max(longestDependent ?? 0, waited)
         }
     }
 

@@ -54,9 +54,9 @@ struct ClusterPauses {
     var downstream: Int64
     var upstream: Int64
     /// How long a message waited for its answer at most that an app server of another node than the touched one had sent: of those
-    /// whose partitions have their log led by a server that was not touched, and of the others. `nil` if there was none.
+    /// whose partitions have a log that does not depend on the touched server, and of the others. `nil` if there was none.
     var elsewhere: Int64?
-    var led: Int64?
+    var dependent: Int64?
     /// As the first two, after what was killed has started again.
     var whenBack: Int64
 }
@@ -65,6 +65,10 @@ extension ClusterWorld {
     /// Breaks something under load, waits until all devices are served, and starts again what was killed.
     func cycle(_ fault: ClusterFault, least: Int = 20) throws -> ClusterPauses {
         try runUntilAllAnswer()
+        // Half of the machines are isolated in a cluster that is whole, half whatever the fault before has left.
+        if fault == .isolate, Bool.random(using: &random) {
+            try run(until: "each log has all its replicas", every: 500) { cluster.isReplicated }
+        }
         let before = acknowledged
         try run(until: "\(least) messages are acknowledged") { acknowledged >= before + least }
         try run(milliseconds: Int.random(in: 20...300, using: &random))
@@ -73,7 +77,7 @@ extension ClusterWorld {
         let server = cluster.servers[at]
         resetPauses()
         touch(fault, victim: victim, server: at)
-        defer { (touched, led) = (nil, []) }
+        defer { (touched, dependent) = (nil, []) }
         switch fault {
         case .ccsd: try cluster.end(victim)
         case .nats: server.kill()
@@ -87,10 +91,15 @@ extension ClusterWorld {
         case .net: try trouble(.cut, victim, milliseconds: 5_000)
         case .oneway: try trouble(Bool.random(using: &random) ? .mute : .deaf, victim, milliseconds: 6_000)
         case .loss: try trouble(.loss, victim, milliseconds: 6_000)
-        case .isolate: try trouble(.cut, at, milliseconds: 6_000)
+        case .isolate:
+            try cluster.network?.begin(.cut, at)
+            try run(milliseconds: 6_000)
+            serverReturns()
+            try cluster.network?.end(.cut, at)
         case .routes:
             cluster.logs?.relays?.cut(at)
             try run(milliseconds: 6_000)
+            serverReturns()
             cluster.logs?.relays?.heal(at)
         case .replace: try replace(at)
         case .clock:
@@ -102,7 +111,7 @@ extension ClusterWorld {
         try runUntilAllAnswer()
         var pauses = ClusterPauses(
             fault: fault, downstream: longest(\.down), upstream: longest(\.up), elsewhere: longestElsewhere,
-            led: longestLed, whenBack: 0)
+            dependent: longestDependent, whenBack: 0)
         resetPauses()
         if fault == .nats || fault == .both { try restart(server) }
         if fault == .ccsd || fault == .both || fault == .clock { try restart(victim) }
@@ -120,9 +129,20 @@ extension ClusterWorld {
             case .nats, .routes, .replace: nil
             }
         switch fault {
-        case .isolate, .nats, .both, .routes, .replace: led = cluster.led(by: cluster.servers[server])
-        case .ccsd, .stop, .net, .oneway, .loss, .clock: led = []
+        case .isolate, .nats, .both, .routes, .replace:
+            dependent = cluster.dependent(on: cluster.servers[server])
+        case .ccsd, .stop, .net, .oneway, .loss, .clock: dependent = []
         }
+    }
+
+    /// A server of the log that was cut off is about to reach the others again. It has voted meanwhile, so that each log elects its leader
+    /// anew: what has no answer by then depends on it.
+    private func serverReturns() {
+        let now = Now.read().monotonic
+        for server in servers {
+            for sent in server.unanswered.values { noteWait(of: server, sent, now) }
+        }
+        dependent = Set(0..<cluster.partitions)
     }
 
     /// Breaks the network of a node for a while.
@@ -161,7 +181,7 @@ extension ClusterWorld {
 
     private func resetPauses() {
         let now = Now.read().monotonic
-        (longestElsewhere, longestLed) = (nil, nil)
+        (longestElsewhere, longestDependent) = (nil, nil)
         for device in devices {
             device.down.reset(now)
             device.up.reset(now)

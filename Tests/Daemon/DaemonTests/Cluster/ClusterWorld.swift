@@ -42,14 +42,14 @@ final class ClusterWorld {
     private var burstMilliseconds: Int64 = 40
     private var burst = Instant.distantPast
     private var nextReport = Instant.distantPast
-    /// The node that a fault touches now, and the partitions whose log is led by the server of the log that it touches: NATS elects
-    /// another leader in 4 to 9 s.
+    /// The node that a fault touches now, and the partitions whose log depends on the server of the log that it touches: NATS elects
+    /// another leader in 4 to 9 s, and a replica that is behind counts for no majority.
     var touched: Int?
-    var led: Set<Int> = []
+    var dependent: Set<Int> = []
     /// The longest time that an app server of another node has lately waited for an answer that needs none of those logs, and for one
     /// that does. `nil` if there was no such answer.
     var longestElsewhere: Int64?
-    var longestLed: Int64?
+    var longestDependent: Int64?
     private var count = 0
     /// Connections of app servers so far.
     var connections = 0

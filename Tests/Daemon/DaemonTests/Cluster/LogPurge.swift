@@ -43,22 +43,24 @@ extension RunningCluster {
         try? answer(to: "$JS.API.STREAM.INFO.CCS_\(partition)", [])
     }
 
-    /// The partitions whose log a server leads, and those that have no leader just now.
-    func led(by server: NATSServerProcess) -> Set<Int> {
+    /// The partitions whose log cannot go on at once without a server: it leads them, they have no leader just now, or a replica has not
+    /// all of it yet, as after the fault before.
+    func dependent(on server: NATSServerProcess) -> Set<Int> {
         Set(
             (0..<partitions).filter { partition in
-                guard let info = streamInfo(partition), info.contains("\"leader\":\"") else { return true }
+                guard let info = streamInfo(partition), Self.isReplicated(info) else { return true }
                 return info.contains("\"leader\":\"\(server.name)\"")
             })
     }
 
     /// Whether each log has a leader and two replicas that have all of it.
     var isReplicated: Bool {
-        (0..<partitions).allSatisfy { partition in
-            guard let info = streamInfo(partition) else { return false }
-            return info.components(separatedBy: "\"current\":true").count == 3
-                && !info.contains("\"offline\":true")
-        }
+        (0..<partitions).allSatisfy { streamInfo($0).map(Self.isReplicated) ?? false }
+    }
+
+    private static func isReplicated(_ info: String) -> Bool {
+        info.contains("\"leader\":\"") && info.components(separatedBy: "\"current\":true").count == 3
+            && !info.contains("\"offline\":true")
     }
 
     /// The partitions of devices and senders, by their numbers.
