@@ -192,7 +192,7 @@ struct AlertSample {
     // MARK: The test file of promtool
 
     /// Returns the unit tests for a rule file.
-    static func unitTests(of rules: String, _ samples: [AlertSample] = all) -> String {
+    static func unitTests(of rules: String, _ samples: [AlertSample]) -> String {
         "rule_files: [\"\(rules)\"]\nevaluation_interval: 1m\ntests:\n"
             + samples.map { $0.test($0.firing, fires: true) + $0.test($0.quiet, fires: false) }.joined()
     }
