@@ -47,19 +47,24 @@ class HTTPLink: SessionLink<HTTPSession> {
         }
     }
 
+    /// Answers with a page of the feedback, which is read on another thread.
     private func answer(_ request: HostRequest, _ query: FeedbackQuery, now: Now) {
-        do throws(StoreError) {
-            guard daemon.senders.areCurrent else {
-                let body = FeedbackPage.unavailable
-                return answer(request, status: .unavailable, HTTPResponse.json, body, now: now)
+        let (id, mailbox, seal) = (connection.id, daemon.mailboxes[host.index], daemon.seal)
+        let isTaken =
+            daemon.senders.areCurrent
+            && daemon.storeThreads.perform { store in
+                let entries = try? store.feedback(of: query.sender, after: query.after, limit: query.limit)
+                let page = entries.map { FeedbackPage.json($0, of: query, seal: seal) }
+                mailbox.post { host in
+                    (host.link(id) as? HTTPLink)?.answer(request, feedback: page, now: host.reactor.now)
+                }
             }
-            let entries = try daemon.store.feedback(of: query.sender, after: query.after, limit: query.limit)
-            let body = FeedbackPage.json(entries, of: query, seal: daemon.seal)
-            answer(request, status: .ok, HTTPResponse.json, body, now: now)
-        } catch {
-            let body = FeedbackPage.unavailable
-            answer(request, status: .unavailable, HTTPResponse.json, body, now: now)
-        }
+        if !isTaken { answer(request, feedback: nil, now: now) }
+    }
+
+    private func answer(_ request: HostRequest, feedback: [UInt8]?, now: Now) {
+        let status: HTTPStatus = feedback == nil ? .unavailable : .ok
+        answer(request, status: status, HTTPResponse.json, feedback ?? FeedbackPage.unavailable, now: now)
     }
 
     private func answer(_ request: HostRequest, _ page: HostRequest.Page, now: Now) {

@@ -63,7 +63,7 @@ extension ClusterHost {
         case .frameVersion(let version):
             log.notice("cluster_frame_version", ["version": LogValue(version.map { Int($0) } ?? 0)])
             writeFrames(of: membership.writtenFrameVersion)
-        case .roster: isRosterStored = false
+        case .roster: rosterState.change()
         case .raised(let alarm): log.error("cluster_alarm", ["alarm": .text(alarm.words)])
         case .cleared(let alarm): log.notice("cluster_alarm_over", ["alarm": .text(alarm.words)])
         case .drained:
@@ -77,17 +77,31 @@ extension ClusterHost {
         for hosted in replicas { handle(.writes(version: version), of: hosted, reactor.now) }
     }
 
-    /// Stores the roster if it has changed: the next process needs to know which nodes there were.
+    /// Stores the roster if it has changed: the next process needs to know which nodes there were. The disk keeps another thread waiting,
+    /// since heartbeats must not wait for it.
     func storeRoster() {
-        guard !isRosterStored else { return }
-        do throws(StoreError) {
-            try store.contents.setSetting(Startup.rosterSetting, membership.roster.encoded)
-            isRosterStored = true
-        } catch {
-            log.repeating(
-                .error, "store_failed", by: "roster",
-                ["kind": .text(error.kind.rawValue), "problem": .text(error.description)])
+        guard let waiting = rosterState.begin() else { return }
+        let (encoded, mailbox) = (membership.roster.encoded, mailbox)
+        let isTaken = store.perform { store in
+            let failure: StoreError?
+            do throws(StoreError) {
+                try store.setSetting(Startup.rosterSetting, encoded)
+                failure = nil
+            } catch { failure = error }
+            mailbox.post { $0.storedRoster(failure) }
+            for answer in waiting { answer(failure == nil) }
         }
+        guard !isTaken else { return }
+        rosterState.end(failed: true)
+        for answer in waiting { answer(false) }
+    }
+
+    private func storedRoster(_ failure: StoreError?) {
+        rosterState.end(failed: failure != nil)
+        guard let failure else { return }
+        log.repeating(
+            .error, "store_failed", by: "roster",
+            ["kind": .text(failure.kind.rawValue), "problem": .text(failure.description)])
     }
 
     private func memberChanged(_ node: NodeNumber) {

@@ -48,34 +48,48 @@ extension ClusterHost {
     /// The result of a removal.
     enum RemovalOutcome: Sendable {
         case removed(name: String)
+        /// The disk has failed: the node is removed, but another process of this one may not know.
+        case unstored
         case unknown
         case alive(name: String)
         case ownNode
         case already
     }
 
-    /// Removes a node that is gone for good, on all nodes.
-    func remove(_ number: NodeNumber) -> RemovalOutcome {
-        guard number != node else { return .ownNode }
-        guard !membership.roster.isRemoved(number) else { return .already }
-        let isListed = settings.file.nodes.contains { $0.number == number }
-        guard isListed || membership.roster.contains(number) else { return .unknown }
-        let name = name(of: number)
-        var made: [MembershipEffect] = []
-        guard membership.remove(number, now: reactor.now, effects: &made) else { return .alive(name: name) }
-        perform(made, reactor.now)
-        storeRoster()
-        return .removed(name: name)
+    /// The result of an admission.
+    enum AdmissionOutcome: Sendable {
+        case admitted(name: String)
+        /// As for a removal.
+        case unstored
+        case notRemoved
+        case ownNode
     }
 
-    /// Admits a removed node again, on all nodes. Returns its name, or `nil` if it is not removed.
-    func admit(_ number: NodeNumber) -> String? {
+    /// Removes a node that is gone for good, on all nodes. Calls `outcome` when that is on disk, or at once if nothing changes.
+    func remove(_ number: NodeNumber, outcome: @escaping @Sendable (RemovalOutcome) -> Void) {
+        guard number != node else { return outcome(.ownNode) }
+        guard !membership.roster.isRemoved(number) else { return outcome(.already) }
+        let isListed = settings.file.nodes.contains { $0.number == number }
+        guard isListed || membership.roster.contains(number) else { return outcome(.unknown) }
+        let name = name(of: number)
         var made: [MembershipEffect] = []
-        guard membership.admit(number, now: reactor.now, effects: &made) else { return nil }
+        guard membership.remove(number, now: reactor.now, effects: &made) else {
+            return outcome(.alive(name: name))
+        }
         perform(made, reactor.now)
+        rosterState.change { isStored in outcome(isStored ? .removed(name: name) : .unstored) }
         storeRoster()
-        log.notice(
-            "cluster_node_admitted", ["node": LogValue(Int(number.number)), "name": .text(name(of: number))])
-        return name(of: number)
+    }
+
+    /// Admits a removed node again, on all nodes. Calls `outcome` when that is on disk, with its name, or at once if nothing changes.
+    func admit(_ number: NodeNumber, outcome: @escaping @Sendable (AdmissionOutcome) -> Void) {
+        guard number != node else { return outcome(.ownNode) }
+        var made: [MembershipEffect] = []
+        guard membership.admit(number, now: reactor.now, effects: &made) else { return outcome(.notRemoved) }
+        perform(made, reactor.now)
+        let name = name(of: number)
+        log.notice("cluster_node_admitted", ["node": LogValue(Int(number.number)), "name": .text(name)])
+        rosterState.change { isStored in outcome(isStored ? .admitted(name: name) : .unstored) }
+        storeRoster()
     }
 }

@@ -66,8 +66,7 @@ final class ClusterHost: ReactorDelegate {
     var unlinkedSince: [NodeNumber: Instant] = [:]
     /// The handovers that operators wait for, by partition.
     var ordered: [Int: OrderedHandover] = [:]
-    /// Whether the store has the last roster.
-    var isRosterStored = true
+    var rosterState = RosterState.stored
     /// The copies of stores: the one that this node needs, and the one that it gives.
     var copy = CopyState()
     var giving: GivenCopy?

@@ -57,9 +57,10 @@ extension ControlServer {
 
     func removeNode(_ command: RemoveNode) throws(OperatorProblem) -> RemoveNode.Answer {
         let (node, number) = (command.node, command.node.number)
-        let outcome = try askCluster { $0.remove(node) }
+        let outcome = try awaitCluster { $0.remove(node, outcome: $1) }
         switch outcome {
         case .removed(let name): return RemoveNode.Answer(node: node, name: name)
+        case .unstored: throw unstoredRoster("removed", number)
         case .unknown:
             throw OperatorProblem(
                 "unknown node \(number)", hint: "ccsctl cluster status lists all nodes")
@@ -80,25 +81,38 @@ extension ControlServer {
 
     func admitNode(_ command: AdmitNode) throws(OperatorProblem) -> AdmitNode.Answer {
         let number = command.node
-        let (name, isOwn) = try askCluster { host -> (String?, Bool) in
-            number == host.node ? (nil, true) : (host.admit(number), false)
-        }
-        guard !isOwn else {
+        switch try awaitCluster({ $0.admit(number, outcome: $1) }) {
+        case .admitted(let name): return AdmitNode.Answer(node: number, name: name)
+        case .unstored: throw unstoredRoster("admitted", number.number)
+        case .ownNode:
             throw OperatorProblem(
                 "node \(number.number) is this node", hint: "run the command on a node that was not removed")
-        }
-        guard let name else {
+        case .notRemoved:
             throw OperatorProblem(
                 "node \(number.number) is not removed", hint: "ccsctl cluster status lists all nodes")
         }
-        return AdmitNode.Answer(node: number, name: name)
+    }
+
+    private func unstoredRoster(_ what: String, _ number: UInt16) -> OperatorProblem {
+        OperatorProblem(
+            "node \(number) is \(what), but that could not be stored on this node yet; it is tried again",
+            hint: "see store_failed in the log of ccsd; after a restart of this node, repeat the command")
     }
 
     /// Runs a query on the thread of the cluster.
     func askCluster<Answer: Sendable>(
         _ question: @escaping @Sendable (ClusterHost) -> Answer
     ) throws(OperatorProblem) -> Answer {
-        guard let answer = try requireCluster().mailbox.ask(question).wait() else {
+        try awaitCluster { host, answer in answer(question(host)) }
+    }
+
+    /// Asks the thread of the cluster for something that it answers later.
+    private func awaitCluster<Answer: Sendable>(
+        _ question: @escaping @Sendable (ClusterHost, @escaping @Sendable (Answer) -> Void) -> Void
+    ) throws(OperatorProblem) -> Answer {
+        let latch = Latch<Answer>()
+        try requireCluster().mailbox.post { host in question(host) { latch.fulfil($0) } }
+        guard let answer = latch.wait() else {
             throw OperatorProblem(
                 "the thread of the cluster did not answer within \(Limits.Operator.answerSeconds) s",
                 hint: "see the log of ccsd")

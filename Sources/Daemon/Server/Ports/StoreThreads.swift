@@ -18,8 +18,16 @@ public final class StoreThreads: CommitLog {
     private struct QueryQueue {
         /// The queries, with the times at which they were submitted.
         var requests: [(request: PartitionQuery, start: Instant)] = []
+        var jobs: [Job] = []
         var isStopping = false
+
+        /// Whether so many more fit.
+        func takes(_ more: Int) -> Bool {
+            !isStopping && requests.count + jobs.count + more <= Limits.Store.waitingQueries
+        }
     }
+    /// Work of another thread on the store.
+    public typealias Job = @Sendable (any Store) -> Void
 
     private let store: any Store
     /// The store, for reading at the start.
@@ -140,13 +148,22 @@ public final class StoreThreads: CommitLog {
         guard !requests.isEmpty else { return }
         let now = Now.read().monotonic
         let isTaken = loads.change { queue in
-            guard !queue.isStopping, queue.requests.count + requests.count <= Limits.Store.waitingQueries
-            else { return false }
+            guard queue.takes(requests.count) else { return false }
             queue.requests += requests.map { ($0, now) }
             return true
         }
         if !isTaken {
             report(requests.map { StoreReport(partition: $0.partition, .loaded(.failed($0.query))) })
+        }
+    }
+
+    /// Runs a job on the querying thread, for callers that must not wait for the disk. Returns whether it is taken: not if too many
+    /// queries are waiting, or during shutdown.
+    public func perform(_ job: @escaping Job) -> Bool {
+        loads.change { queue in
+            guard queue.takes(1) else { return false }
+            queue.jobs.append(job)
+            return true
         }
     }
 
@@ -306,16 +323,17 @@ public final class StoreThreads: CommitLog {
         var reclaimsAt = Instant.distantPast
         var census = CensusState()
         while true {
-            let requests = loads.wait {
-                (queue) -> Monitor<QueryQueue>.Step<[(request: PartitionQuery, start: Instant)]?> in
-                if queue.requests.isEmpty {
+            let work = loads.wait { (queue) -> Monitor<QueryQueue>.Step<QueryQueue?> in
+                if queue.requests.isEmpty, queue.jobs.isEmpty {
                     if queue.isStopping { return .done(nil) }
                     if Now.read().monotonic < measuresAt { return .wait(until: measuresAt) }
                 }
-                defer { queue.requests = [] }
-                return .done(queue.requests)
+                defer { (queue.requests, queue.jobs) = ([], []) }
+                return .done(queue)
             }
-            guard let requests else { return }
+            guard let work else { return }
+            for job in work.jobs { job(store) }
+            let requests = work.requests
             for begin in stride(from: 0, to: requests.count, by: Limits.Store.queriesPerBatch) {
                 let round = requests[begin..<min(begin + Limits.Store.queriesPerBatch, requests.count)]
                 var reports: [StoreReport] = []
