@@ -113,7 +113,7 @@ final class Daemon: Sendable {
         let sessions = SessionSettings(
             configuration.values, seal: seal, scramSecret: scramSecret, senders: senders)
         settings = Mutex(Settings(configuration: configuration, sessions: SharedSettings(sessions)))
-        metrics.shards.last?.set(.configReloadSuccess, to: 1)
+        metrics[.control].set(.configReloadSuccess, to: 1)
     }
 
     /// The current configuration.

@@ -26,16 +26,16 @@ extension Daemon {
     func reload(supplied: CertificateContent? = nil) throws(ReloadFailure) -> Reloaded {
         do throws(ReloadFailure) {
             let reloaded = try reloadAll(supplied)
-            metrics.shards[0].add(to: .configReloads, 0)
-            metrics.shards.last?.set(.configReloadSuccess, to: 1)
+            metrics[.control].add(to: .configReloads, 0)
+            metrics[.control].set(.configReloadSuccess, to: 1)
             log.notice("reloaded", ["changed": .text(Self.names(reloaded.applied))])
             if !reloaded.waiting.isEmpty {
                 log.warning("restart_required", ["keys": .text(Self.names(reloaded.waiting))])
             }
             return reloaded
         } catch {
-            metrics.shards[0].add(to: .configReloads, 1)
-            metrics.shards.last?.set(.configReloadSuccess, to: 0)
+            metrics[.control].add(to: .configReloads, 1)
+            metrics[.control].set(.configReloadSuccess, to: 0)
             for problem in error.problems {
                 log.repeating(.error, "reload_failed", by: problem, ["problem": .text(problem)])
             }

@@ -144,7 +144,7 @@ extension Startup {
         let surroundings = ClusterHost.Surroundings(
             log: log, map: map, reactors: daemon.mailboxes, store: daemon.storeThreads,
             factory: daemon.factory,
-            tally: ClusterTally(shard: metrics.shards[configuration.reactorCount + 2]),
+            tally: ClusterTally(shard: metrics[.cluster]),
             contact: port.contact, roster: roster, backups: daemon.backups,
             dataDirectory: configuration.dataDirectory, restart: { port.restart.make() },
             sendersChanged: { [log] in Self.read(senders, port.mailbox, log) })

@@ -9,7 +9,7 @@ extension Startup {
     func makeWebhooks(
         _ poster: EventPoster, _ seal: TokenSeal, _ senders: Senders, _ clock: ClockStatus
     ) -> WebhookPort {
-        let (log, shard) = (log, metrics.shards[configuration.reactorCount + 3])
+        let (log, shard) = (log, metrics[.webhooks])
         let outlets = WebhookHost.Outlets(
             report: { poster.post($0) },
             recordGone: { sender in

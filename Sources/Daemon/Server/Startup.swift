@@ -61,8 +61,7 @@ struct Startup: ~Copyable {
         located = configuration
         self.source = source
         self.log = log
-        // Reactors, store, gateway, cluster, webhooks, and the gauges that no thread counts.
-        metrics = Metrics(shards: configuration.values.reactorCount + 5)
+        metrics = MetricWriter.metrics(reactors: configuration.values.reactorCount)
     }
 
     /// Runs all steps in order. Throws the failure of the first step that fails.
@@ -240,10 +239,10 @@ struct Startup: ~Copyable {
     ) throws(StartupFailure) -> StoreThreads {
         do {
             return try StoreThreads(
-                store: store, metrics: metrics.shards[configuration.reactorCount], log: log, lease: lease,
+                store: store, metrics: metrics[.store], log: log, lease: lease,
                 registry: RegistryQuota(limit: configuration.registryLimit),
                 measured: ProcessFigures.measuring(
-                    configuration.dataDirectory, in: metrics.shards[configuration.reactorCount]),
+                    configuration.dataDirectory, in: metrics[.store]),
                 applied: { cluster?.mailbox.post(ClusterParcel(applied: $0)) },
                 report: { reports.post($0) })
         } catch {
@@ -301,8 +300,8 @@ struct Startup: ~Copyable {
                 index: index, reactor: reactor, map: map, partitions: partitions, mailboxes: mailboxes,
                 store: storeThreads, batches: cluster ?? storeThreads, cluster: cluster, apns: apns,
                 webhooks: webhooks, clock: clock, admission: admission,
-                tally: ReactorTally(shard: metrics.shards[index]),
-                meter: TurnMeter(shard: metrics.shards[index], senders: senderFigures), faults: faults,
+                tally: ReactorTally(shard: metrics[.reactor(index)]),
+                meter: TurnMeter(shard: metrics[.reactor(index)], senders: senderFigures), faults: faults,
                 log: log)
             reactor.delegate = host
             // Before any connection: reactors without partitions depend on this.
@@ -319,7 +318,7 @@ struct Startup: ~Copyable {
             let reactor = try Reactor(index: configuration.reactorCount)
             return APNsHost(
                 reactor: reactor, configuration: configuration,
-                tally: APNsTally(shard: metrics.shards[configuration.reactorCount + 1]), log: log,
+                tally: APNsTally(shard: metrics[.gateway]), log: log,
                 clock: clock
             ) { answers in poster.post(answers.map { .gatewayAnswered(clock.movedToServer($0)) }) }
         } catch {

@@ -29,7 +29,7 @@ extension ControlServer {
             switch error {
             case .problem(let problem): throw problem
             case .refused(let code, let description, let reason):
-                daemon.metrics.shards[0].add(
+                daemon.metrics[.control].add(
                     to: .refusals, RefusalInterface.control.position, reason.position)
                 answer.outcome = .nack
                 answer.error = code
@@ -66,7 +66,7 @@ extension ControlServer {
         } catch let refusal as Refusal {
             throw command.fault(refusal)
         } catch {
-            daemon.metrics.shards[0].add(
+            daemon.metrics[.control].add(
                 to: .refusals, RefusalInterface.control.position, RefusalReason.malformed.position)
             throw .problem(
                 OperatorProblem(

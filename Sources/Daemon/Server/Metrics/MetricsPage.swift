@@ -13,9 +13,9 @@ extension Daemon {
         return page.copied()
     }
 
-    /// Sets the gauges that no thread counts, in the shard that no thread counts in.
+    /// Sets the gauges that no other thread counts.
     func refreshGauges(now: Now) {
-        guard let shard = metrics.shards.last else { return }
+        let shard = metrics[.control]
         shard.set(.ready, to: isReady ? 1 : 0)
         let state = drainer.state
         shard.set(.draining, to: state == .serving || state == .drained ? 0 : 1)
