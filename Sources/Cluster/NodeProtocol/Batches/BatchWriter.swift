@@ -22,7 +22,7 @@ public struct BatchWriter: ~Copyable {
         self.version = version
         self.limit = limit
         self.partitions = partitions
-        writer.byte(version)
+        writer.buffer.append(byte: version)
     }
 
     /// The entries.
@@ -42,11 +42,7 @@ public struct BatchWriter: ~Copyable {
         var checks = try BatchChecks(batch, among: partitions)
         let mutations = batch.mutations.span
         for index in mutations.indices { try checks.check(mutations[index]) }
-        let start = writer.buffer.count
-        writer.isUnreadable = false
-        writer.write(batch)
-        guard writer.buffer.count <= limit, !writer.isUnreadable else {
-            writer.buffer.truncate(to: start)
+        guard writer.append(upTo: limit, { (writer) throws(Fault) in try writer.write(batch) }) else {
             return false
         }
         count += 1
@@ -70,35 +66,35 @@ private struct BatchFlags: OptionSet {
 }
 
 extension NodeWriter {
-    mutating func write(_ batch: borrowing WriteBatch) {
+    /// Writes a batch: not as other values, since it is only borrowed and its messages are not copied.
+    mutating func write(_ batch: borrowing WriteBatch) throws(Fault) {
         var flags: BatchFlags = []
         if batch.isDurable { flags.insert(.durable) }
         if batch.partition != nil { flags.insert(.partition) }
         if batch.newestSequence != nil { flags.insert(.newestSequence) }
-        byte(flags.rawValue)
+        buffer.append(byte: flags.rawValue)
         number(batch.batchNumber)
         if let partition = batch.partition { number(UInt64(partition)) }
-        if let newest = batch.newestSequence { write(newest) }
-        count(batch.mutations.count)
+        if let newest = batch.newestSequence { number(newest.number) }
+        number(UInt64(batch.mutations.count))
         // Borrowed, since an iterator copies each mutation.
         let mutations = batch.mutations.span
-        for index in mutations.indices { write(mutations[index]) }
+        for index in mutations.indices { try write(mutations[index]) }
     }
 }
 
 extension NodeReader {
-    @_lifetime(self: copy self)
-    mutating func batch() throws(NodeProtocolFault) -> WriteBatch {
+    mutating func batch() throws(Fault) -> WriteBatch {
         let flags = BatchFlags(rawValue: try byte())
         guard BatchFlags.all.isSuperset(of: flags) else { throw .value(of: "flags of a batch") }
-        let number = try number()
+        let number = try varint()
         var partition: Int?
         if flags.contains(.partition) {
-            let found = try self.number()
+            let found = try varint()
             guard found < UInt64(Limits.Partition.maximumCount) else { throw .value(of: "partition") }
             partition = Int(found)
         }
-        let newest = flags.contains(.newestSequence) ? try sequence() : nil
+        let newest = flags.contains(.newestSequence) ? try get() as SequenceNumber : nil
         let count = try count("mutations", upTo: Limits.NodeProtocol.mutationsPerBatch, least: 2)
         var mutations: [Mutation] = []
         mutations.reserveCapacity(count)

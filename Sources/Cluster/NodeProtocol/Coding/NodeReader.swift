@@ -3,17 +3,15 @@ import Delivery
 import Store
 
 /// Reads values strictly: each has exactly one encoding, that of `NodeWriter`.
-struct NodeReader: ~Escapable {
-    let bytes: RawSpan
+struct NodeReader: NodeCoder, ~Escapable {
+    private let bytes: RawSpan
     private var at = 1
-    /// The monotonic clock of this node, to which instants are relative.
     var now = Instant(nanoseconds: 0)
-    /// How many events contain the event that is being read.
     var depth = 0
 
     /// Reads the version.
     @_lifetime(copy bytes)
-    init(_ bytes: RawSpan) throws(NodeProtocolFault) {
+    init(_ bytes: RawSpan) throws(Fault) {
         self.bytes = bytes
         guard bytes.byteCount > 0 else { throw .truncated }
         let version = bytes.byte(at: 0)
@@ -22,27 +20,20 @@ struct NodeReader: ~Escapable {
 
     var isAtEnd: Bool { at == bytes.byteCount }
 
-    /// How many bytes are left.
-    var left: Int { bytes.byteCount &- at }
+    /// Reads a value. A fault names the field if its type does not.
+    @inline(__always)
+    mutating func get<Value: NodeValue>(_ field: StaticString = "value") throws(Fault) -> Value {
+        try self(nil, field)
+    }
 
-    @_lifetime(self: copy self)
-    mutating func byte() throws(NodeProtocolFault) -> UInt8 {
+    @inline(__always)
+    mutating func byte(_ value: UInt8? = nil) throws(Fault) -> UInt8 {
         guard at < bytes.byteCount else { throw .truncated }
         defer { at &+= 1 }
         return bytes.byte(at: at)
     }
 
-    @_lifetime(self: copy self)
-    mutating func flag(_ field: StaticString) throws(NodeProtocolFault) -> Bool {
-        switch try byte() {
-        case 0: false
-        case 1: true
-        default: throw .value(of: "\(field)")
-        }
-    }
-
-    @_lifetime(self: copy self)
-    mutating func number() throws(NodeProtocolFault) -> UInt64 {
+    mutating func varint(_ value: UInt64? = nil) throws(Fault) -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while true {
@@ -57,69 +48,50 @@ struct NodeReader: ~Escapable {
         }
     }
 
-    /// Reads a number that has fewer bits.
-    @_lifetime(self: copy self)
-    mutating func small<Small: FixedWidthInteger & UnsignedInteger>(
-        _ field: StaticString
-    ) throws(NodeProtocolFault) -> Small {
-        guard let value = Small(exactly: try number()) else { throw .value(of: "\(field)") }
-        return value
-    }
-
-    @_lifetime(self: copy self)
-    mutating func signed() throws(NodeProtocolFault) -> Int64 {
-        let folded = try number()
-        return Int64(bitPattern: folded >> 1) ^ -Int64(bitPattern: folded & 1)
-    }
-
-    @_lifetime(self: copy self)
-    mutating func integer() throws(NodeProtocolFault) -> Int { Int(try signed()) }
-
     /// Reads the count of a list whose elements take at least `least` bytes each.
-    @_lifetime(self: copy self)
-    mutating func count(
-        _ field: StaticString, upTo limit: Int = Limits.NodeProtocol.listItems, least: Int = 1
-    ) throws(NodeProtocolFault) -> Int {
-        let value = try number()
+    mutating func count(_ field: StaticString, upTo limit: Int, least: Int = 1) throws(Fault) -> Int {
+        let value = try varint()
         guard value <= UInt64(limit) else {
             throw .tooLong("\(field)", length: Int(clamping: value), limit: limit)
         }
-        guard Int(value) <= left / least else { throw .truncated }
+        guard Int(value) <= (bytes.byteCount &- at) / least else { throw .truncated }
         return Int(value)
     }
 
     /// Reads a length and skips that many bytes. Returns their range.
-    @_lifetime(self: copy self)
-    mutating func sized(
-        _ field: StaticString, upTo limit: Int = Limits.NodeProtocol.fieldBytes
-    ) throws(NodeProtocolFault) -> Range<Int> {
+    private mutating func sized(_ field: StaticString, upTo limit: Int) throws(Fault) -> Range<Int> {
         let length = try count(field, upTo: limit)
         defer { at &+= length }
         return at..<at &+ length
     }
 
-    @_lifetime(self: copy self)
-    mutating func byteArray(
-        _ field: StaticString, upTo limit: Int = Limits.NodeProtocol.fieldBytes
-    ) throws(NodeProtocolFault) -> [UInt8] {
+    mutating func bytes(
+        _ value: [UInt8]?, _ field: StaticString, upTo limit: Int
+    ) throws(Fault) -> [UInt8] {
         let range = try sized(field, upTo: limit)
         return [UInt8](copying: bytes.extracting(range))
     }
 
-    @_lifetime(self: copy self)
-    mutating func text(_ field: StaticString) throws(NodeProtocolFault) -> String {
-        guard let text = String(validating: try byteArray(field), as: UTF8.self) else {
-            throw .value(of: "\(field)")
-        }
-        return text
+    mutating func list<Value: NodeValue>(
+        _ values: [Value]?, _ field: StaticString, upTo limit: Int
+    ) throws(Fault) -> [Value] {
+        let count = try count(field, upTo: limit, least: Value.leastBytes)
+        var values: [Value] = []
+        values.reserveCapacity(count)
+        for _ in 0..<count { values.append(try get()) }
+        return values
     }
 
-    /// Reads a record of the store.
-    @_lifetime(self: copy self)
     mutating func record<Value>(
-        _ field: StaticString, _ read: (borrowing RawSpan) throws(RecordFault) -> Value
-    ) throws(NodeProtocolFault) -> Value {
-        let range = try sized(field)
+        _ value: Value?, _ field: StaticString, _ write: (Value, inout ByteBuffer) -> Void,
+        _ read: (borrowing RawSpan) throws(RecordFault) -> Value
+    ) throws(Fault) -> Value {
+        let range = try sized(field, upTo: Limits.NodeProtocol.fieldBytes)
         do throws(RecordFault) { return try read(bytes.extracting(range)) } catch { throw .record(error) }
+    }
+
+    @inline(__always)
+    mutating func cases<Value: NodeCases>(_ value: Value?) throws(Fault) -> Value {
+        try .read(try get(), from: &self)
     }
 }

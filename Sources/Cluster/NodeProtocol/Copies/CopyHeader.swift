@@ -12,49 +12,55 @@ public enum CopyHeader: Hashable, Sendable {
     /// The bytes, in the newest version.
     public func encoded() -> [UInt8] {
         var writer = NodeWriter()
-        writer.byte(NodeProtocol.newestVersion)
-        switch self {
-        case .request(let number):
-            writer.byte(1)
-            writer.number(number)
-        case .refused(let number, let refusal):
-            writer.byte(2)
-            writer.number(number)
-            writer.byte(refusal.rawValue)
-        case .copy(let number, let copy):
-            writer.byte(3)
-            writer.number(number)
-            writer.number(copy.layout)
-            writer.number(copy.files)
-            writer.number(copy.bytes)
-        }
+        writer.buffer.append(byte: NodeProtocol.newestVersion)
+        // A description with too many files ends with their number, which the reader refuses.
+        try? write(to: &writer)
         return writer.buffer.copied()
     }
 
     /// Reads the bytes. Throws `NodeProtocolFault` if they are no header.
     public init(decoding bytes: borrowing RawSpan) throws(NodeProtocolFault) {
         var reader = try NodeReader(copy bytes)
-        let kind = try reader.byte()
-        let number = try reader.number()
-        switch kind {
-        case 1: self = .request(number)
-        case 2:
-            guard let refusal = CopyRefusal(rawValue: try reader.byte()) else {
-                throw .value(of: "refusal of a copy")
-            }
-            self = .refused(number, refusal)
-        case 3:
-            let layout: UInt32 = try reader.small("layout of a store")
-            let files: UInt32 = try reader.small("files of a copy")
-            guard files <= Limits.StoreCopy.files else {
-                throw .tooLong("the files of a copy", length: Int(files), limit: Limits.StoreCopy.files)
-            }
-            let bytes = try reader.number()
-            guard bytes <= UInt64(Int64.max) else { throw .value(of: "bytes of a copy") }
-            self = .copy(number, CopyDescription(layout: layout, files: files, bytes: bytes))
-        default: throw .unknownCase(of: "header of a copy", number: UInt64(kind))
-        }
+        self = try reader.get()
         guard reader.isAtEnd else { throw .value(of: "header of a copy") }
+    }
+}
+
+/// The numbers of the headers.
+enum CopyHeaderCase: UInt8, CaseNumber {
+    case request = 1
+    case refused, copy
+
+    static let kind: StaticString = "header of a copy"
+}
+
+extension CopyHeader: NodeCases {
+    func write(to w: inout NodeWriter) throws(Fault) {
+        switch self {
+        case .request(let number): try w.put(Case.request, number)
+        case .refused(let number, let refusal): try w.put(Case.refused, number, refusal)
+        case .copy(let number, let copy): try w.put(Case.copy, number, copy)
+        }
+    }
+
+    static func read(_ number: CopyHeaderCase, from r: inout NodeReader) throws(Fault) -> Self {
+        switch number {
+        case .request: .request(try r.get())
+        case .refused: .refused(try r.get(), try r.get())
+        case .copy: .copy(try r.get(), try r.get())
+        }
+    }
+}
+
+extension CopyDescription: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let (layout, files) = (try c(v?.layout, "layout of a store"), try c(v?.files, "files of a copy"))
+        guard files <= Limits.StoreCopy.files else {
+            throw .tooLong("the files of a copy", length: Int(files), limit: Limits.StoreCopy.files)
+        }
+        let bytes = try c(v?.bytes)
+        guard bytes <= UInt64(Int64.max) else { throw .value(of: "bytes of a copy") }
+        return Self(layout: layout, files: files, bytes: bytes)
     }
 }
 
@@ -91,4 +97,8 @@ public enum CopyRefusal: UInt8, CaseIterable, Sendable {
         case .failed: "it could not make one: its log has the reason"
         }
     }
+}
+
+extension CopyRefusal: CaseNumber {
+    static let kind: StaticString = "refusal of a copy"
 }

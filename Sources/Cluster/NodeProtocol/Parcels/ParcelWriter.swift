@@ -13,16 +13,12 @@ public enum ParcelItem: Sendable {
     case written(UInt64, at: UInt64?)
 }
 
-/// The numbers of the items of a parcel. They are part of the format.
-enum ParcelItemCase: UInt8, Numbered {
+/// The numbers of the items of a parcel.
+enum ParcelItemCase: UInt8, CaseNumber {
     case event = 1
-    case command = 2
-    case write = 3
-    case written = 4
+    case command, write, written
 
     static let kind: StaticString = "item of a parcel"
-    static let table = NumberTable<Self>()
-    var number: UInt8 { rawValue }
 }
 
 /// Writes events and commands as a parcel for another node, one after another. Its storage is reused for the next parcel.
@@ -42,7 +38,7 @@ public struct ParcelWriter: ~Copyable {
         precondition(NodeProtocol.versions.contains(version), "this build does not write that version")
         self.version = version
         self.limit = limit
-        writer.byte(version)
+        writer.buffer.append(byte: version)
     }
 
     /// The parcel.
@@ -57,51 +53,37 @@ public struct ParcelWriter: ~Copyable {
     /// Appends an event; one of a partition must not be. Returns `false`, and leaves the parcel as it was, if it would exceed the limit.
     /// An event that does not fit into an empty parcel fits into none: answer it with `Event.answerWhenUnreached`.
     public mutating func append(_ event: Event, now: Instant) -> Bool {
-        append(now) {
-            $0.write(ParcelItemCase.event)
-            $0.write(event)
-        }
+        append(now) { (writer) throws(Fault) in try writer.put(ParcelItemCase.event, event) }
     }
 
     /// Appends a command. Instants in it are relative to `now`. Returns `false`, and leaves the parcel as it was, if it would exceed
     /// the limit.
     public mutating func append(_ command: SessionCommand, to connection: ConnectionID, now: Instant) -> Bool
     {
-        append(now) {
-            $0.write(ParcelItemCase.command)
-            $0.write(connection)
-            $0.write(command)
+        append(now) { (writer) throws(Fault) in
+            try writer.put(ParcelItemCase.command, connection, command)
         }
     }
 
     /// Appends a batch of the control plane. Returns `false`, and leaves the parcel as it was, if it would exceed the limit.
     public mutating func append(_ batch: WriteBatch, number: UInt64, now: Instant) -> Bool {
-        append(now) {
-            $0.write(ParcelItemCase.write)
-            $0.number(number)
-            $0.write(batch)
+        append(now) { (writer) throws(Fault) in
+            try writer.put(ParcelItemCase.write, number)
+            try writer.write(batch)
         }
     }
 
     /// Appends the outcome of a batch of the control plane.
     public mutating func append(written number: UInt64, at position: UInt64?, now: Instant) -> Bool {
-        append(now) {
-            $0.write(ParcelItemCase.written)
-            $0.number(number)
-            $0.optional(position) { $0.number($1) }
+        append(now) { (writer) throws(Fault) in
+            try writer.put(ParcelItemCase.written, number, position)
         }
     }
 
-    private mutating func append(_ now: Instant, _ item: (inout NodeWriter) -> Void) -> Bool {
+    private mutating func append(_ now: Instant, _ item: (inout NodeWriter) throws(Fault) -> Void) -> Bool {
         guard count < Limits.NodeProtocol.itemsPerParcel else { return false }
-        let start = writer.buffer.count
         writer.now = now
-        writer.isUnreadable = false
-        item(&writer)
-        guard writer.buffer.count <= limit, !writer.isUnreadable else {
-            writer.buffer.truncate(to: start)
-            return false
-        }
+        guard writer.append(upTo: limit, item) else { return false }
         count += 1
         return true
     }
@@ -114,16 +96,13 @@ public struct ParcelWriter: ~Copyable {
 }
 
 extension NodeReader {
-    @_lifetime(self: copy self)
-    mutating func item() throws(NodeProtocolFault) -> ParcelItem {
-        let number: ParcelItemCase = try numbered()
+    mutating func item() throws(Fault) -> ParcelItem {
+        let number: ParcelItemCase = try get()
         switch number {
-        case .event: return .event(try event())
-        case .command: return .command(try connection(), try command())
-        case .write: return .write(try self.number(), try batch())
-        case .written:
-            let number = try self.number()
-            return .written(number, at: try flag("whether a write has counted") ? try self.number() : nil)
+        case .event: return .event(try get())
+        case .command: return .command(try get(), try get())
+        case .write: return .write(try get(), try batch())
+        case .written: return .written(try get(), at: try get("whether a write has counted"))
         }
     }
 }

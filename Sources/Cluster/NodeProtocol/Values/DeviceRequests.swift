@@ -3,142 +3,235 @@ import Delivery
 
 // Requests of devices, and of app servers about registrations.
 
-extension NodeWriter {
-    mutating func write(_ login: DeviceLogin) {
-        write(login.connection)
-        write(login.device)
-        write(login.token)
-        list(login.received) { $0.write($1) }
-        flag(login.isIdle)
+extension DeviceLogin: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(
+            connection: try c(v?.connection), device: try c(v?.device), token: try c(v?.token),
+            received: try c(v?.received, "received messages"), isIdle: try c(v?.isIdle, "idle"))
     }
+}
 
-    /// A device with the digest of its security token.
-    mutating func write(_ claimed: (DeviceID, SecretDigest)) {
-        write(claimed.0)
-        write(claimed.1)
+extension CheckIn: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(
+            requester: try c(v?.requester),
+            claimed: try c.optional(v?.claimed.map(DeviceProof.init), "claimed device")?.pair,
+            freshDevice: try c(v?.freshDevice), freshToken: try c(v?.freshToken),
+            freshDigest: try c(v?.freshDigest), refusesWrongToken: try c(v?.refusesWrongToken, "wrong token"))
     }
+}
 
-    mutating func write(_ checkIn: CheckIn) {
-        write(checkIn.requester)
-        optional(checkIn.claimed) { $0.write($1) }
-        write(checkIn.freshDevice)
-        number(checkIn.freshToken)
-        write(checkIn.freshDigest)
-        flag(checkIn.refusesWrongToken)
+extension RegistrationRequest: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        var request = Self(
+            requester: try c(v?.requester), device: try c(v?.device), token: try c(v?.token),
+            category: try c(v?.category, "category"), subtype: try c(v?.subtype, "subtype"),
+            senderText: try c(v?.senderText, "sender"), instance: try c(v?.instance, "instance"))
+        request.isProved = try c(v?.isProved, "proof")
+        request.scope = try c(v?.scope)
+        request.endedScopes = try c(v?.endedScopes)
+        request.apnsToken = try c(v?.apnsToken, "APNs token")
+        request.appVersion = try c(v?.appVersion, "version of an app")
+        return request
     }
+}
 
-    mutating func write(_ request: RegistrationRequest) {
-        write(request.requester)
-        write(request.device)
-        write(request.token)
-        bytes(request.category)
-        bytes(request.subtype)
-        bytes(request.senderText)
-        bytes(request.instance)
-        flag(request.isProved)
-        write(request.scope)
-        write(request.endedScopes)
-        bytes(request.apnsToken)
-        bytes(request.appVersion)
-    }
+/// The numbers of scopes.
+enum ScopeCase: UInt8, CaseNumber {
+    case unrecorded = 1
+    case unnamed, all, only
 
-    private mutating func write(_ scope: RegistrationScope) {
-        switch scope {
-        case .unrecorded: write(ScopeCase.unrecorded)
-        case .unnamed: write(ScopeCase.unnamed)
-        case .all: write(ScopeCase.all)
-        case .only(let text):
-            write(ScopeCase.only)
-            bytes(text)
+    static let kind: StaticString = "scope"
+}
+
+extension RegistrationScope: NodeCases {
+    func write(to w: inout NodeWriter) throws(Fault) {
+        switch self {
+        case .unrecorded: try w.put(Case.unrecorded)
+        case .unnamed: try w.put(Case.unnamed)
+        case .all: try w.put(Case.all)
+        case .only(let text): try w.put(Case.only, text)
         }
     }
 
-    private mutating func write(_ scopes: EndedScopes) {
-        switch scopes {
-        case .any: write(EndedScopesCase.any)
-        case .unnamed: write(EndedScopesCase.unnamed)
-        case .named: write(EndedScopesCase.named)
-        case .one(let scope):
-            write(EndedScopesCase.one)
-            write(scope)
+    static func read(_ number: ScopeCase, from r: inout NodeReader) throws(Fault) -> Self {
+        switch number {
+        case .unrecorded: return .unrecorded
+        case .unnamed: return .unnamed
+        case .all: return .all
+        case .only:
+            let text: [UInt8] = try r.get("scope")
+            guard !text.isEmpty else { throw .value(of: "scope") }
+            return .only(text)
+        }
+    }
+}
+
+/// The numbers of the scopes that a request ends.
+enum EndedScopesCase: UInt8, CaseNumber {
+    case any = 1
+    case unnamed, named, one
+
+    static let kind: StaticString = "ended scopes"
+}
+
+extension EndedScopes: NodeCases {
+    func write(to w: inout NodeWriter) throws(Fault) {
+        switch self {
+        case .any: try w.put(Case.any)
+        case .unnamed: try w.put(Case.unnamed)
+        case .named: try w.put(Case.named)
+        case .one(let scope): try w.put(Case.one, scope)
         }
     }
 
-    mutating func write(_ request: WebRegistrationRequest) {
-        write(request.requester)
-        write(request.endpoint)
-        bytes(request.keys.publicKey)
-        bytes(request.keys.auth)
-        write(request.project)
-        bytes(request.instance)
-        flag(request.isProved)
-        write(request.proof)
-        optional(request.renewed) { $0.write($1) }
+    static func read(_ number: EndedScopesCase, from r: inout NodeReader) throws(Fault) -> Self {
+        switch number {
+        case .any: .any
+        case .unnamed: .unnamed
+        case .named: .named
+        case .one: .one(try r.get())
+        }
     }
+}
 
-    private mutating func write(_ project: WebRegistrationRequest.Project) {
-        switch project {
-        case .sender(let sender):
-            write(ProjectCase.sender)
-            write(sender)
-        case .label(let label):
-            write(ProjectCase.label)
-            bytes(label)
+extension WebRegistrationRequest: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        var request = Self(
+            requester: try c(v?.requester), endpoint: try c(v?.endpoint), keys: try c(v?.keys),
+            project: try c(v?.project), instance: try c(v?.instance, "instance"))
+        request.isProved = try c(v?.isProved, "proof")
+        request.proof = try c(v?.proof)
+        request.renewed = try c.optional(v?.renewed, "renewed token")
+        return request
+    }
+}
+
+extension WebKeys: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let publicKey = try c.bytes(v?.publicKey, "web key", upTo: publicKeyBytes)
+        let auth = try c.bytes(v?.auth, "web key", upTo: authBytes)
+        guard let keys = v ?? Self(publicKey: publicKey, auth: auth) else { throw .value(of: "web key") }
+        return keys
+    }
+}
+
+/// The numbers of the names of projects.
+enum ProjectCase: UInt8, CaseNumber {
+    case sender = 1
+    case label
+
+    static let kind: StaticString = "project"
+}
+
+extension WebRegistrationRequest.Project: NodeCases {
+    static var leastBytes: Int { 2 }
+
+    func write(to w: inout NodeWriter) throws(Fault) {
+        switch self {
+        case .sender(let sender): try w.put(Case.sender, sender)
+        case .label(let label): try w.put(Case.label, label)
         }
     }
 
-    private mutating func write(_ proof: RegistrationProof) {
-        switch proof {
-        case .none: write(ProofCase.none)
-        case .device(let device, let token):
-            write(ProofCase.device)
-            write((device, token))
-        case .installation(let id):
-            write(ProofCase.installation)
-            bytes(id)
+    static func read(_ number: ProjectCase, from r: inout NodeReader) throws(Fault) -> Self {
+        switch number {
+        case .sender: .sender(try r.get())
+        case .label: .label(try r.get("label"))
+        }
+    }
+}
+
+/// The numbers of proofs.
+enum ProofCase: UInt8, CaseNumber {
+    case none = 1
+    case device, installation
+
+    static let kind: StaticString = "proof"
+}
+
+extension RegistrationProof: NodeCases {
+    func write(to w: inout NodeWriter) throws(Fault) {
+        switch self {
+        case .none: try w.put(Case.none)
+        case .device(let device, let token): try w.put(Case.device, device, token)
+        case .installation(let id): try w.put(Case.installation, id)
         }
     }
 
-    mutating func write(_ claim: TokenClaim) {
-        write(claim.name)
-        write(claim.proof)
-        list(claim.projects) { $0.write($1) }
+    static func read(_ number: ProofCase, from r: inout NodeReader) throws(Fault) -> Self {
+        switch number {
+        case .none: .none
+        case .device: .device(try r.get(), try r.get())
+        case .installation: .installation(try r.get("installation"))
+        }
     }
+}
 
-    mutating func write(_ request: TopicRequest) {
-        write(request.requester)
-        write(request.name)
-        write(request.token)
-        write(request.topic)
-        flag(request.isEnd)
+extension TokenClaim: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(name: try c(v?.name), proof: try c(v?.proof), projects: try c(v?.projects, "projects"))
     }
+}
 
-    mutating func write(_ request: TokenRequest) {
-        write(request.requester)
-        write(request.name)
-        write(request.sender)
-        write(request.action)
+extension TopicRequest: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(
+            requester: try c(v?.requester), name: try c(v?.name), token: try c(v?.token),
+            topic: try c(v?.topic), isEnd: try c(v?.isEnd, "end"))
     }
+}
 
-    mutating func write(_ action: TokenRequest.Action) {
-        switch action {
-        case .describe: write(TokenActionCase.describe)
-        case .subscribe(let topic):
-            write(TokenActionCase.subscribe)
-            write(topic)
-        case .unsubscribe(let topic):
-            write(TokenActionCase.unsubscribe)
-            write(topic)
+extension TokenRequest: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(
+            requester: try c(v?.requester), name: try c(v?.name), sender: try c(v?.sender),
+            action: try c(v?.action))
+    }
+}
+
+/// The numbers of the requests about a registration.
+enum TokenActionCase: UInt8, CaseNumber {
+    case describe = 1
+    case subscribe, unsubscribe
+
+    static let kind: StaticString = "token request"
+}
+
+extension TokenRequest.Action: NodeCases {
+    func write(to w: inout NodeWriter) throws(Fault) {
+        switch self {
+        case .describe: try w.put(Case.describe)
+        case .subscribe(let topic): try w.put(Case.subscribe, topic)
+        case .unsubscribe(let topic): try w.put(Case.unsubscribe, topic)
         }
     }
 
-    mutating func write(_ rows: DeviceImport) {
-        write(rows.requester)
-        write(rows.device)
-        optional(rows.record) { $0.write($1) }
-        list(rows.registrations) { $0.write($1) }
-        list(rows.subscriptions) { $0.write($1) }
-        flag(rows.replaces)
-        optional(rows.seal) { $0.bytes($1.secret) }
+    static func read(_ number: TokenActionCase, from r: inout NodeReader) throws(Fault) -> Self {
+        switch number {
+        case .describe: .describe
+        case .subscribe: .subscribe(try r.get())
+        case .unsubscribe: .unsubscribe(try r.get())
+        }
+    }
+}
+
+extension DeviceImport: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        var rows = Self(requester: try c(v?.requester), device: try c(v?.device), replaces: false)
+        rows.record = try c.optional(v?.record, "record")
+        rows.registrations = try c(v?.registrations, "registrations")
+        rows.subscriptions = try c(v?.subscriptions, "subscriptions")
+        rows.replaces = try c(v?.replaces, "replacement")
+        rows.seal = try c.optional(v?.seal, "seal")
+        return rows
+    }
+}
+
+extension TokenSeal: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let secret = try c.bytes(v?.secret, "seal", upTo: 32)
+        guard secret.count == 32 else { throw .value(of: "seal") }
+        return v ?? Self(secret: secret)
     }
 }

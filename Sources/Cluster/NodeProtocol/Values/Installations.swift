@@ -3,136 +3,96 @@ import Delivery
 
 // Requests that name an installation. Some contain the event that they vouch for.
 
-extension NodeWriter {
-    mutating func write(_ request: InstallationRequest) {
-        write(request.requester)
-        bytes(request.installation)
-        optional(request.sender) { $0.write($1) }
-        write(request.action)
-        optional(request.mark) { $0.number($1) }
-        flag(request.isBound)
-    }
-
-    private mutating func write(_ action: InstallationRequest.Action) {
-        switch action {
-        case .subscribe(let topic):
-            write(InstallationActionCase.subscribe)
-            write(topic)
-        case .unsubscribe(let topic):
-            write(InstallationActionCase.unsubscribe)
-            write(topic)
-        case .address(let action):
-            write(InstallationActionCase.address)
-            write(action)
-        case .send(let content):
-            write(InstallationActionCase.send)
-            write(content)
-        case .remove: write(InstallationActionCase.remove)
-        case .vouch(let event):
-            write(InstallationActionCase.vouch)
-            writeInner(event)
-        case .claim(let event, let device):
-            write(InstallationActionCase.claim)
-            writeInner(event)
-            write(device)
-        case .create(let offer):
-            write(InstallationActionCase.create)
-            write(offer)
-        case .vouched(let offer, let isProved):
-            write(InstallationActionCase.vouched)
-            write(offer)
-            flag(isProved)
-        case .refresh(let digest):
-            write(InstallationActionCase.refresh)
-            write(digest)
-        case .end(let digest):
-            write(InstallationActionCase.end)
-            write(digest)
-        case .revoke: write(InstallationActionCase.revoke)
-        case .imported(let record, let replaces):
-            write(InstallationActionCase.imported)
-            write(record)
-            flag(replaces)
-        case .apple(let address):
-            write(InstallationActionCase.apple)
-            write(address)
-        }
-    }
-
-    private mutating func write(_ offer: InstallationOffer) {
-        write(offer.refresh)
-        optional(offer.other) {
-            $0.bytes($1.id)
-            $0.write($1.refresh)
-        }
-        optional(offer.shown) { $0.write($1) }
-        optional(offer.device) { $0.write($1) }
-    }
-
-    private mutating func write(_ address: AppleRegistration) {
-        bytes(address.bundle)
-        bytes(address.token)
-        write(address.freshDevice)
-        write(address.freshDigest)
-        bytes(address.appVersion)
-        flag(address.isImport)
+extension InstallationRequest: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        var request = Self(
+            requester: try c(v?.requester), installation: try c(v?.installation, "installation"),
+            sender: try c.optional(v?.sender, "sender"), action: try c(v?.action),
+            mark: try c.optional(v?.mark, "mark"))
+        request.isBound = try c(v?.isBound, "bound")
+        return request
     }
 }
 
-extension NodeReader {
-    @_lifetime(self: copy self)
-    mutating func installationRequest() throws(NodeProtocolFault) -> InstallationRequest {
-        let (requester, id) = (try requester(), try byteArray("installation"))
-        let sender = try flag("sender") ? try sender() : nil
-        var request = InstallationRequest(
-            requester: requester, installation: id, sender: sender, action: try installationAction(),
-            mark: try flag("mark") ? try number() : nil)
-        request.isBound = try flag("bound")
-        return request
+/// The numbers of the requests that name an installation.
+enum InstallationActionCase: UInt8, CaseNumber {
+    case subscribe = 1
+    case unsubscribe, address, send, remove, vouch, claim, create, vouched, refresh, end, revoke, imported
+    case apple
+
+    static let kind: StaticString = "installation request"
+}
+
+extension InstallationRequest.Action: NodeCases {
+    func write(to w: inout NodeWriter) throws(Fault) {
+        switch self {
+        case .subscribe(let topic): try w.put(Case.subscribe, topic)
+        case .unsubscribe(let topic): try w.put(Case.unsubscribe, topic)
+        case .address(let action): try w.put(Case.address, action)
+        case .send(let content): try w.put(Case.send, content)
+        case .remove: try w.put(Case.remove)
+        case .vouch(let event): try w.put(Case.vouch, event)
+        case .claim(let event, let device): try w.put(Case.claim, event, device)
+        case .create(let offer): try w.put(Case.create, offer)
+        case .vouched(let offer, let isProved): try w.put(Case.vouched, offer, isProved)
+        case .refresh(let digest): try w.put(Case.refresh, digest)
+        case .end(let digest): try w.put(Case.end, digest)
+        case .revoke: try w.put(Case.revoke)
+        case .imported(let record, let replaces): try w.put(Case.imported, record, replaces)
+        case .apple(let address): try w.put(Case.apple, address)
+        }
     }
 
-    @_lifetime(self: copy self)
-    private mutating func installationAction() throws(NodeProtocolFault) -> InstallationRequest.Action {
-        let number: InstallationActionCase = try numbered()
+    static func read(_ number: InstallationActionCase, from r: inout NodeReader) throws(Fault) -> Self {
         switch number {
-        case .subscribe: return .subscribe(try topic())
-        case .unsubscribe: return .unsubscribe(try topic())
-        case .address: return .address(try tokenAction())
-        case .send: return .send(try content())
-        case .remove: return .remove
-        case .vouch: return .vouch(for: try innerEvent())
-        case .claim: return .claim(for: try innerEvent(), by: try device())
-        case .create: return .create(try offer())
-        case .vouched: return .vouched(try offer(), isProved: try flag("proof"))
-        case .refresh: return .refresh(try digest())
-        case .end: return .end(try digest())
-        case .revoke: return .revoke
-        case .imported: return .imported(try installationRecord(), replaces: try flag("replacement"))
-        case .apple: return .apple(try appleRegistration())
+        case .subscribe: .subscribe(try r.get())
+        case .unsubscribe: .unsubscribe(try r.get())
+        case .address: .address(try r.get())
+        case .send: .send(try r.get())
+        case .remove: .remove
+        case .vouch: .vouch(for: try r.get())
+        case .claim: .claim(for: try r.get(), by: try r.get())
+        case .create: .create(try r.get())
+        case .vouched: .vouched(try r.get(), isProved: try r.get("proof"))
+        case .refresh: .refresh(try r.get())
+        case .end: .end(try r.get())
+        case .revoke: .revoke
+        case .imported: .imported(try r.get(), replaces: try r.get("replacement"))
+        case .apple: .apple(try r.get())
         }
     }
+}
 
-    @_lifetime(self: copy self)
-    private mutating func offer() throws(NodeProtocolFault) -> InstallationOffer {
-        let refresh = try digest()
-        var other: (id: [UInt8], refresh: SecretDigest)?
-        if try flag("other installation") {
-            let id = try byteArray("installation")
-            other = (id: id, refresh: try digest())
-        }
-        let shown = try flag("refresh token") ? try digest() : nil
-        return InstallationOffer(
-            refresh: refresh, other: other, shown: shown,
-            device: try flag("device") ? try claimed() : nil)
+extension InstallationOffer: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(
+            refresh: try c(v?.refresh),
+            other: try c.optional(v?.other.map(OtherInstallation.init), "other installation")?.pair,
+            shown: try c.optional(v?.shown, "refresh token"),
+            device: try c.optional(v?.device.map(DeviceProof.init), "device")?.pair)
+    }
+}
+
+/// Another installation with the digest of its refresh token.
+private struct OtherInstallation: NodeFields {
+    var id: [UInt8]
+    var refresh: SecretDigest
+
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(id: try c(v?.id, "installation"), refresh: try c(v?.refresh))
     }
 
-    @_lifetime(self: copy self)
-    private mutating func appleRegistration() throws(NodeProtocolFault) -> AppleRegistration {
-        let (bundle, token) = (try byteArray("bundle"), try byteArray("APNs token"))
-        let (device, digest, version) = (try device(), try digest(), try byteArray("version of an app"))
-        var address = AppleRegistration(
+    var pair: (id: [UInt8], refresh: SecretDigest) { (id, refresh) }
+}
+
+extension AppleRegistration: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let (bundle, token) = (try c(v?.bundle, "bundle"), try c(v?.token, "APNs token"))
+        let (device, digest) = (try c(v?.freshDevice), try c(v?.freshDigest))
+        let version = try c(v?.appVersion, "version of an app")
+        var address = Self(
             bundle: bundle, token: token, freshDevice: device, freshDigest: digest,
-            isImport: try flag("import"))
+            isImport: try c(v?.isImport, "import"))
         address.appVersion = version
         return address
     }

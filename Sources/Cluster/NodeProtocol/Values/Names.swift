@@ -3,153 +3,104 @@ import Delivery
 
 // Names, which most values contain.
 
-extension NodeWriter {
+extension NodeNumber where Self: NumberName {
     @inline(__always)
-    mutating func write(_ device: DeviceID) { number(device.number) }
-
+    init?(varint: UInt64) { self.init(varint) }
     @inline(__always)
-    mutating func write(_ sender: SenderID) { number(sender.number) }
-
-    @inline(__always)
-    mutating func write(_ sequence: SequenceNumber) { number(sequence.number) }
-
-    mutating func write(_ registration: RegistrationNumber) { number(registration.number) }
-
-    mutating func write(_ name: RegistrationName) {
-        write(name.device)
-        write(name.number)
-    }
-
-    mutating func write(_ token: TokenName) {
-        write(token.registration)
-        write(token.prefix)
-    }
-
-    mutating func write(_ tokens: [TokenName]) { list(tokens) { $0.write($1) } }
-
-    mutating func write(_ prefix: TokenPrefix?) { optional(prefix) { $0.bytes($1.bytes) } }
-
-    mutating func write(_ group: GroupName) {
-        write(group.sender)
-        number(group.number)
-    }
-
-    mutating func write(_ job: TopicJobName) {
-        write(job.sender)
-        write(job.sequence)
-    }
-
-    mutating func write(_ topic: TopicName) { bytes(topic.bytes) }
-
-    mutating func write(_ id: PersistentID) {
-        write(id.sequence)
-        number(id.salt)
-    }
-
-    mutating func write(_ digest: SecretDigest) {
-        if digest.bytes.count != 32 { isUnreadable = true }
-        bytes(digest.bytes)
-    }
-
-    mutating func write(_ connection: ConnectionID) {
-        number(UInt64(connection.node))
-        number(UInt64(connection.reactor))
-        number(connection.slot)
-        number(connection.generation)
-    }
-
-    mutating func write(_ names: [RegistrationName]) { list(names) { $0.write($1) } }
+    var varint: UInt64 { number }
 }
 
-extension NodeReader {
-    @_lifetime(self: copy self)
-    mutating func device() throws(NodeProtocolFault) -> DeviceID { DeviceID(try number()) }
+/// A name that is a number.
+protocol NumberName {
+    init(_ number: UInt64)
+    var number: UInt64 { get }
+}
 
-    @_lifetime(self: copy self)
-    mutating func sender() throws(NodeProtocolFault) -> SenderID { SenderID(try number()) }
+extension DeviceID: NodeNumber, NumberName {}
+extension SenderID: NodeNumber, NumberName {}
+extension SequenceNumber: NodeNumber, NumberName {}
+extension RegistrationNumber: NodeNumber, NumberName {}
 
-    @_lifetime(self: copy self)
-    mutating func sequence() throws(NodeProtocolFault) -> SequenceNumber { SequenceNumber(try number()) }
-
-    @_lifetime(self: copy self)
-    mutating func registration() throws(NodeProtocolFault) -> RegistrationNumber {
-        RegistrationNumber(try number())
+extension RegistrationName: NodeFields {
+    static var leastBytes: Int { 2 }
+    @inline(__always)
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(device: try c(v?.device), number: try c(v?.number))
     }
+}
 
-    @_lifetime(self: copy self)
-    mutating func name() throws(NodeProtocolFault) -> RegistrationName {
-        let device = try device()
-        return RegistrationName(device: device, number: try registration())
+extension TokenName: NodeFields {
+    static var leastBytes: Int { 3 }
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(try c(v?.registration), prefix: try c.optional(v?.prefix, "token prefix"))
     }
+}
 
-    @_lifetime(self: copy self)
-    mutating func token() throws(NodeProtocolFault) -> TokenName {
-        let name = try name()
-        return TokenName(name, prefix: try tokenPrefix())
-    }
-
-    @_lifetime(self: copy self)
-    mutating func tokens() throws(NodeProtocolFault) -> [TokenName] {
-        let count = try count("tokens", least: 3)
-        var tokens: [TokenName] = []
-        for _ in 0..<count { tokens.append(try token()) }
-        return tokens
-    }
-
-    @_lifetime(self: copy self)
-    mutating func tokenPrefix() throws(NodeProtocolFault) -> TokenPrefix? {
-        guard try flag("token prefix") else { return nil }
-        let id = try byteArray("token prefix")
-        guard let prefix = TokenPrefix(id) else { throw .value(of: "token prefix") }
+extension TokenPrefix: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let bytes = try c(v?.bytes, "token prefix")
+        guard let prefix = v ?? Self(bytes) else { throw .value(of: "token prefix") }
         return prefix
     }
+}
 
-    @_lifetime(self: copy self)
-    mutating func group() throws(NodeProtocolFault) -> GroupName {
-        let sender = try sender()
-        return GroupName(sender: sender, number: try number())
+extension GroupName: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(sender: try c(v?.sender), number: try c(v?.number))
     }
+}
 
-    @_lifetime(self: copy self)
-    mutating func job() throws(NodeProtocolFault) -> TopicJobName {
-        let sender = try sender()
-        return TopicJobName(sender: sender, sequence: try sequence())
+extension TopicJobName: NodeFields {
+    @inline(__always)
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(sender: try c(v?.sender), sequence: try c(v?.sequence))
     }
+}
 
-    @_lifetime(self: copy self)
-    mutating func topic() throws(NodeProtocolFault) -> TopicName {
-        guard let topic = TopicName(try byteArray("topic", upTo: Limits.Topic.nameBytes)) else {
-            throw .value(of: "topic")
-        }
+extension TopicName: NodeFields {
+    static var leastBytes: Int { 2 }
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let bytes = try c.bytes(v?.bytes, "topic", upTo: Limits.Topic.nameBytes)
+        guard let topic = v ?? Self(bytes) else { throw .value(of: "topic") }
         return topic
     }
 
-    @_lifetime(self: copy self)
-    mutating func persistentID() throws(NodeProtocolFault) -> PersistentID {
-        let sequence = try sequence()
-        return PersistentID(sequence: sequence, salt: try small("salt"))
-    }
+    func write(to w: inout NodeWriter) throws(Fault) { try w.put(bytes) }
+}
 
-    @_lifetime(self: copy self)
-    mutating func digest() throws(NodeProtocolFault) -> SecretDigest {
-        let bytes = try byteArray("digest", upTo: 32)
+extension PersistentID: NodeFields {
+    static var leastBytes: Int { 2 }
+    @inline(__always)
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(sequence: try c(v?.sequence), salt: try c(v?.salt, "salt"))
+    }
+}
+
+extension SecretDigest: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let bytes = try c.bytes(v?.bytes, "digest", upTo: 32)
         guard bytes.count == 32 else { throw .value(of: "digest") }
-        return SecretDigest(bytes: bytes)
+        return Self(bytes: bytes)
+    }
+}
+
+extension ConnectionID: NodeFields {
+    @inline(__always)
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(
+            node: try c(v?.node, "node"), reactor: try c(v?.reactor, "reactor"), slot: try c(v?.slot, "slot"),
+            generation: try c(v?.generation, "generation"))
+    }
+}
+
+/// A device with the digest of its security token.
+struct DeviceProof: NodeFields {
+    var device: DeviceID
+    var token: SecretDigest
+
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(device: try c(v?.device), token: try c(v?.token))
     }
 
-    @_lifetime(self: copy self)
-    mutating func connection() throws(NodeProtocolFault) -> ConnectionID {
-        let node: UInt16 = try small("node")
-        let reactor: UInt16 = try small("reactor")
-        let slot: UInt32 = try small("slot")
-        return ConnectionID(node: node, reactor: reactor, slot: slot, generation: try small("generation"))
-    }
-
-    @_lifetime(self: copy self)
-    mutating func names() throws(NodeProtocolFault) -> [RegistrationName] {
-        let count = try count("names", least: 2)
-        var names: [RegistrationName] = []
-        for _ in 0..<count { names.append(try name()) }
-        return names
-    }
+    var pair: (DeviceID, SecretDigest) { (device, token) }
 }

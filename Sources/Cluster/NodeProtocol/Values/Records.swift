@@ -4,170 +4,136 @@ import Store
 
 // Records of the store, each after its key.
 
-extension NodeWriter {
-    @inline(__always)
-    mutating func write(_ message: StoredMessage) {
-        write(message.device)
-        write(message.sequence)
-        MessageRecord.write(message, to: &record)
-        appendRecord()
-    }
-
-    mutating func write(_ upstream: StoredUpstream) {
-        write(upstream.sender)
-        write(upstream.sequence)
-        UpstreamRecord.write(upstream, to: &record)
-        appendRecord()
-    }
-
-    mutating func write(_ device: DeviceRecord) {
-        write(device.device)
-        RegistryRecord.write(device, to: &record)
-        appendRecord()
-    }
-
-    mutating func write(_ registration: Registration) {
-        write(registration.name)
-        RegistryRecord.write(registration, to: &record)
-        appendRecord()
-    }
-
-    mutating func write(_ sender: SenderRecord) {
-        write(sender.sender)
-        RegistryRecord.write(sender, to: &record)
-        appendRecord()
-    }
-
-    mutating func write(_ installation: InstallationRecord) {
-        bytes(installation.id)
-        InstallationCodec.write(installation, to: &record)
-        appendRecord()
-    }
-
-    mutating func write(_ feedback: APNsFeedback) {
-        write(feedback.sender)
-        signed(feedback.seenAt)
-        write(feedback.registration)
-        APNsRecord.write(feedback, to: &record)
-        appendRecord()
-    }
-
-    /// A group as it is stored.
-    mutating func write(_ group: GroupRecord) {
-        write(group.name)
-        GroupCodec.write(group, to: &record)
-        appendRecord()
-    }
-
-    /// A new job, whose cursor is at the start.
-    mutating func write(_ job: TopicJob) {
-        write(job.name)
-        TopicRecord.write(job, to: &record)
-        appendRecord()
-        TopicRecord.writeBody(of: job, to: &record)
-        appendRecord()
-    }
-
-    mutating func write(_ cursor: TopicCursor, of job: TopicJobName) {
-        TopicRecord.write(cursor, of: job, to: &record)
-        appendRecord()
-    }
-
-    /// The record of a subscription holds nothing but its time beside the key.
-    mutating func write(_ subscription: Subscription) {
-        write(subscription.name)
-        write(subscription.sender)
-        write(subscription.topic)
-        signed(subscription.since)
-    }
-}
-
-extension NodeReader {
-    @_lifetime(self: copy self)
-    mutating func message() throws(NodeProtocolFault) -> StoredMessage {
-        let (device, sequence) = (try device(), try sequence())
-        return try record("message") { (bytes) throws(RecordFault) in
+extension StoredMessage: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let (device, sequence) = (try c(v?.device), try c(v?.sequence))
+        return try c.record(v, "message", MessageRecord.write) { (bytes) throws(RecordFault) in
             try MessageRecord.message(bytes, device: device, sequence: sequence)
         }
     }
 
-    @_lifetime(self: copy self)
-    mutating func upstream() throws(NodeProtocolFault) -> StoredUpstream {
-        let (sender, sequence) = (try sender(), try sequence())
-        return try record("upstream message") { (bytes) throws(RecordFault) in
+    /// Each message takes this way to the log: without a copy, and inlined into the loop over a batch.
+    @inline(__always)
+    func write(to w: inout NodeWriter) throws(Fault) {
+        try w.put(device, sequence)
+        MessageRecord.write(self, to: &w.record)
+        try w.appendRecord("message")
+    }
+}
+
+extension StoredUpstream: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let (sender, sequence) = (try c(v?.sender), try c(v?.sequence))
+        return try c.record(v, "upstream message", UpstreamRecord.write) { (bytes) throws(RecordFault) in
             try UpstreamRecord.upstream(bytes, sender: sender, sequence: sequence)
         }
     }
 
-    @_lifetime(self: copy self)
-    mutating func deviceRecord() throws(NodeProtocolFault) -> DeviceRecord {
-        let device = try device()
-        return try record("device") { (bytes) throws(RecordFault) in
+    func write(to w: inout NodeWriter) throws(Fault) {
+        try w.put(sender, sequence)
+        UpstreamRecord.write(self, to: &w.record)
+        try w.appendRecord("upstream message")
+    }
+}
+
+extension DeviceRecord: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let device = try c(v?.device)
+        return try c.record(v, "device", RegistryRecord.write) { (bytes) throws(RecordFault) in
             try RegistryRecord.device(bytes, device)
         }
     }
+}
 
-    @_lifetime(self: copy self)
-    mutating func registrationRecord() throws(NodeProtocolFault) -> Registration {
-        let name = try name()
-        return try record("registration") { (bytes) throws(RecordFault) in
+extension Registration: NodeFields {
+    static var leastBytes: Int { 8 }
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let name = try c(v?.name)
+        return try c.record(v, "registration", RegistryRecord.write) { (bytes) throws(RecordFault) in
             try RegistryRecord.registration(bytes, name)
         }
     }
+}
 
-    @_lifetime(self: copy self)
-    mutating func senderRecord() throws(NodeProtocolFault) -> SenderRecord {
-        let sender = try sender()
-        return try record("sender") { (bytes) throws(RecordFault) in
+extension SenderRecord: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let sender = try c(v?.sender)
+        return try c.record(v, "sender", RegistryRecord.write) { (bytes) throws(RecordFault) in
             try RegistryRecord.sender(bytes, sender)
         }
     }
+}
 
-    @_lifetime(self: copy self)
-    mutating func installationRecord() throws(NodeProtocolFault) -> InstallationRecord {
-        let id = try byteArray("installation")
-        return try record("installation") { (bytes) throws(RecordFault) in
+extension InstallationRecord: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let id = try c(v?.id, "installation")
+        return try c.record(v, "installation", InstallationCodec.write) { (bytes) throws(RecordFault) in
             try InstallationCodec.installation(bytes, id)
         }
     }
+}
 
-    @_lifetime(self: copy self)
-    mutating func feedback() throws(NodeProtocolFault) -> APNsFeedback {
-        let (sender, seenAt, name) = (try sender(), try signed(), try name())
-        return try record("feedback") { (bytes) throws(RecordFault) in
+extension APNsFeedback: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let (sender, seenAt, name) = (try c(v?.sender), try c(v?.seenAt), try c(v?.registration))
+        return try c.record(v, "feedback", APNsRecord.write) { (bytes) throws(RecordFault) in
             try APNsRecord.feedback(bytes, sender: sender, seenAt: seenAt, name)
         }
     }
+}
 
-    @_lifetime(self: copy self)
-    mutating func groupRecord() throws(NodeProtocolFault) -> GroupRecord {
-        let name = try group()
-        return try record("group") { (bytes) throws(RecordFault) in try GroupCodec.group(bytes, name) }
+/// A group as it is stored.
+extension GroupRecord: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let name = try c(v?.name)
+        return try c.record(v, "group", GroupCodec.write) { (bytes) throws(RecordFault) in
+            try GroupCodec.group(bytes, name)
+        }
     }
+}
 
-    @_lifetime(self: copy self)
-    mutating func topicJob() throws(NodeProtocolFault) -> TopicJob {
-        let name = try job()
-        var job = try record("message to topics") { (bytes) throws(RecordFault) in
+/// A new job, whose cursor is at the start.
+extension TopicJob: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let name = try c(v?.name)
+        var job = try c.record(v, "message to topics", TopicRecord.write) { (bytes) throws(RecordFault) in
             try TopicRecord.job(bytes, name)
         }
-        let shared = try record("shared body") { (bytes) throws(RecordFault) in
-            try TopicRecord.body(bytes, name)
+        var path = job.target.path
+        job = try c.record(v, "shared body", TopicRecord.writeBody) { (bytes) throws(RecordFault) in
+            let shared = try TopicRecord.body(bytes, name)
+            path = shared.reference.path
+            job.body = shared.body
+            job.apns = shared.apns
+            return job
         }
-        guard shared.reference.path == job.target.path else { throw .value(of: "shared body") }
-        job.body = shared.body
-        job.apns = shared.apns
+        guard path == job.target.path else { throw .value(of: "shared body") }
         return job
     }
+}
 
-    @_lifetime(self: copy self)
-    mutating func cursor(of job: TopicJobName) throws(NodeProtocolFault) -> TopicCursor {
-        try record("cursor") { (bytes) throws(RecordFault) in try TopicRecord.cursor(bytes, job) }
+extension Subscription: NodeFields {
+    static var leastBytes: Int { 5 }
+    /// The record of a subscription holds nothing but its time beside the key.
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(
+            name: try c(v?.name), sender: try c(v?.sender), topic: try c(v?.topic), since: try c(v?.since))
     }
+}
 
-    @_lifetime(self: copy self)
-    mutating func subscription() throws(NodeProtocolFault) -> Subscription {
-        let (name, sender, topic) = (try name(), try sender(), try topic())
-        return Subscription(name: name, sender: sender, topic: topic, since: try signed())
+/// The cursor of a job.
+struct NamedCursor: NodeFields {
+    var job: TopicJobName
+    var cursor: TopicCursor
+
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let job = try c(v?.job)
+        let write = { (cursor: TopicCursor, buffer: inout ByteBuffer) in
+            TopicRecord.write(cursor, of: job, to: &buffer)
+        }
+        let cursor = try c.record(v?.cursor, "cursor", write) { (bytes) throws(RecordFault) in
+            try TopicRecord.cursor(bytes, job)
+        }
+        return Self(job: job, cursor: cursor)
     }
 }

@@ -1,141 +1,116 @@
 import Basics
 import Delivery
 
-extension NodeWriter {
-    mutating func write(_ refusal: Refusal) {
-        switch refusal {
-        case .missingTarget: write(RefusalCase.missingTarget)
+/// The numbers of refusals.
+enum RefusalCase: UInt8, CaseNumber {
+    case missingTarget = 1
+    case wrongType, outOfRange, notAllowed, tooLarge, reservedKey, conflict, repeatedMessageID, badAck
+    case invalidToken, senderMismatch, notRegistered, packageMismatch, senderSuspended, deviceRateExceeded
+    case senderRateExceeded, topicRateExceeded, unavailable, internalError, draining, apns, storeDamaged
+
+    static let kind: StaticString = "refusal"
+}
+
+extension Refusal: NodeCases {
+    func write(to w: inout NodeWriter) throws(Fault) {
+        switch self {
+        case .missingTarget: try w.put(Case.missingTarget)
         case .wrongType(let field, let expected, let found):
-            write(RefusalCase.wrongType)
-            texts(field, expected, found)
+            try w.put(Case.wrongType, field, expected, found)
         case .outOfRange(let field, let value, let lowest, let highest):
-            write(RefusalCase.outOfRange)
-            texts(field, value)
-            signed(lowest)
-            signed(highest)
+            try w.put(Case.outOfRange, field, value, lowest, highest)
         case .notAllowed(let field, let value, let allowed):
-            write(RefusalCase.notAllowed)
-            texts(field, value, allowed)
-        case .tooLarge(let field, let bytes, let limit):
-            write(RefusalCase.tooLarge)
-            text(field)
-            signed(bytes)
-            signed(limit)
-        case .reservedKey(let key):
-            write(RefusalCase.reservedKey)
-            text(key)
-        case .conflict(let field, let reason):
-            write(RefusalCase.conflict)
-            texts(field, reason)
-        case .repeatedMessageID: write(RefusalCase.repeatedMessageID)
-        case .badAck(let fault):
-            write(RefusalCase.badAck)
-            write(fault)
-        case .invalidToken: write(RefusalCase.invalidToken)
-        case .senderMismatch: write(RefusalCase.senderMismatch)
-        case .notRegistered: write(RefusalCase.notRegistered)
-        case .packageMismatch: write(RefusalCase.packageMismatch)
-        case .senderSuspended: write(RefusalCase.senderSuspended)
-        case .deviceRateExceeded: write(RefusalCase.deviceRateExceeded)
-        case .senderRateExceeded: write(RefusalCase.senderRateExceeded)
-        case .topicRateExceeded: write(RefusalCase.topicRateExceeded)
-        case .unavailable: write(RefusalCase.unavailable)
-        case .storeDamaged: write(RefusalCase.storeDamaged)
-        case .internalError: write(RefusalCase.internalError)
-        case .draining: write(RefusalCase.draining)
-        case .apns(let refusal):
-            write(RefusalCase.apns)
-            write(refusal)
+            try w.put(Case.notAllowed, field, value, allowed)
+        case .tooLarge(let field, let bytes, let limit): try w.put(Case.tooLarge, field, bytes, limit)
+        case .reservedKey(let key): try w.put(Case.reservedKey, key)
+        case .conflict(let field, let reason): try w.put(Case.conflict, field, reason)
+        case .repeatedMessageID: try w.put(Case.repeatedMessageID)
+        case .badAck(let fault): try w.put(Case.badAck, fault)
+        case .invalidToken: try w.put(Case.invalidToken)
+        case .senderMismatch: try w.put(Case.senderMismatch)
+        case .notRegistered: try w.put(Case.notRegistered)
+        case .packageMismatch: try w.put(Case.packageMismatch)
+        case .senderSuspended: try w.put(Case.senderSuspended)
+        case .deviceRateExceeded: try w.put(Case.deviceRateExceeded)
+        case .senderRateExceeded: try w.put(Case.senderRateExceeded)
+        case .topicRateExceeded: try w.put(Case.topicRateExceeded)
+        case .unavailable: try w.put(Case.unavailable)
+        case .storeDamaged: try w.put(Case.storeDamaged)
+        case .internalError: try w.put(Case.internalError)
+        case .draining: try w.put(Case.draining)
+        case .apns(let refusal): try w.put(Case.apns, refusal)
         }
     }
 
-    private mutating func write(_ fault: Refusal.AckFault) {
-        switch fault {
-        case .missing(let field):
-            write(AckFaultCase.missing)
-            text(field)
-        case .notAString(let field, let found):
-            write(AckFaultCase.notAString)
-            texts(field, found)
-        case .unknown(let messageID):
-            write(AckFaultCase.unknown)
-            text(messageID)
+    static func read(_ number: RefusalCase, from r: inout NodeReader) throws(Fault) -> Self {
+        switch number {
+        case .missingTarget: .missingTarget
+        case .wrongType:
+            .wrongType(field: try r.get("field"), expected: try r.get("type"), found: try r.get("type"))
+        case .outOfRange:
+            .outOfRange(
+                field: try r.get("field"), value: try r.get("value"), lowest: try r.get(),
+                highest: try r.get())
+        case .notAllowed:
+            .notAllowed(field: try r.get("field"), value: try r.get("value"), allowed: try r.get("value"))
+        case .tooLarge: .tooLarge(field: try r.get("field"), bytes: try r.get(), limit: try r.get())
+        case .reservedKey: .reservedKey(try r.get("key"))
+        case .conflict: .conflict(field: try r.get("field"), reason: try r.get("reason"))
+        case .repeatedMessageID: .repeatedMessageID
+        case .badAck: .badAck(try r.get())
+        case .invalidToken: .invalidToken
+        case .senderMismatch: .senderMismatch
+        case .notRegistered: .notRegistered
+        case .packageMismatch: .packageMismatch
+        case .senderSuspended: .senderSuspended
+        case .deviceRateExceeded: .deviceRateExceeded
+        case .senderRateExceeded: .senderRateExceeded
+        case .topicRateExceeded: .topicRateExceeded
+        case .unavailable: .unavailable
+        case .storeDamaged: .storeDamaged
+        case .internalError: .internalError
+        case .draining: .draining
+        case .apns: .apns(try r.get())
         }
-    }
-
-    private mutating func texts(_ values: String...) {
-        for value in values { text(value) }
-    }
-
-    mutating func write(_ refusal: APNsRefusal) {
-        write(refusal.kind)
-        optional(refusal.verdict) { $0.write($1) }
-    }
-
-    mutating func write(_ verdict: APNsVerdict) {
-        signed(verdict.status)
-        text(verdict.reason)
-        optional(verdict.invalidSince) { $0.signed($1) }
     }
 }
 
-extension NodeReader {
-    @_lifetime(self: copy self)
-    mutating func refusal() throws(NodeProtocolFault) -> Refusal {
-        let number: RefusalCase = try numbered()
-        switch number {
-        case .missingTarget: return .missingTarget
-        case .wrongType:
-            return .wrongType(field: try text("field"), expected: try text("type"), found: try text("type"))
-        case .outOfRange:
-            return .outOfRange(
-                field: try text("field"), value: try text("value"), lowest: try integer(),
-                highest: try integer())
-        case .notAllowed:
-            return .notAllowed(
-                field: try text("field"), value: try text("value"), allowed: try text("value"))
-        case .tooLarge:
-            return .tooLarge(field: try text("field"), bytes: try integer(), limit: try integer())
-        case .reservedKey: return .reservedKey(try text("key"))
-        case .conflict: return .conflict(field: try text("field"), reason: try text("reason"))
-        case .repeatedMessageID: return .repeatedMessageID
-        case .badAck: return .badAck(try ackFault())
-        case .invalidToken: return .invalidToken
-        case .senderMismatch: return .senderMismatch
-        case .notRegistered: return .notRegistered
-        case .packageMismatch: return .packageMismatch
-        case .senderSuspended: return .senderSuspended
-        case .deviceRateExceeded: return .deviceRateExceeded
-        case .senderRateExceeded: return .senderRateExceeded
-        case .topicRateExceeded: return .topicRateExceeded
-        case .unavailable: return .unavailable
-        case .storeDamaged: return .storeDamaged
-        case .internalError: return .internalError
-        case .draining: return .draining
-        case .apns: return .apns(try apnsRefusal())
+/// The numbers of the faults of an ack.
+enum AckFaultCase: UInt8, CaseNumber {
+    case missing = 1
+    case notAString, unknown
+
+    static let kind: StaticString = "fault of an ack"
+}
+
+extension Refusal.AckFault: NodeCases {
+    func write(to w: inout NodeWriter) throws(Fault) {
+        switch self {
+        case .missing(let field): try w.put(Case.missing, field)
+        case .notAString(let field, let found): try w.put(Case.notAString, field, found)
+        case .unknown(let messageID): try w.put(Case.unknown, messageID)
         }
     }
 
-    @_lifetime(self: copy self)
-    private mutating func ackFault() throws(NodeProtocolFault) -> Refusal.AckFault {
-        let number: AckFaultCase = try numbered()
+    static func read(_ number: AckFaultCase, from r: inout NodeReader) throws(Fault) -> Self {
         switch number {
-        case .missing: return .missing(field: try text("field"))
-        case .notAString: return .notAString(field: try text("field"), found: try text("value"))
-        case .unknown: return .unknown(messageID: try text("message ID"))
+        case .missing: .missing(field: try r.get("field"))
+        case .notAString: .notAString(field: try r.get("field"), found: try r.get("value"))
+        case .unknown: .unknown(messageID: try r.get("message ID"))
         }
     }
+}
 
-    @_lifetime(self: copy self)
-    mutating func apnsRefusal() throws(NodeProtocolFault) -> APNsRefusal {
-        let kind: APNsRefusal.Kind = try numbered()
-        return APNsRefusal(kind, try flag("verdict") ? try verdict() : nil)
+extension APNsRefusal: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(try c(v?.kind), try c.optional(v?.verdict, "verdict"))
     }
+}
 
-    @_lifetime(self: copy self)
-    mutating func verdict() throws(NodeProtocolFault) -> APNsVerdict {
-        let (status, reason) = (try integer(), try text("reason"))
-        return APNsVerdict(
-            status: status, reason: reason, invalidSince: try flag("time") ? try signed() : nil)
+extension APNsVerdict: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(
+            status: try c(v?.status), reason: try c(v?.reason, "reason"),
+            invalidSince: try c.optional(v?.invalidSince, "time"))
     }
 }

@@ -1,226 +1,184 @@
 import Basics
 import Delivery
 
-// Requests about groups and installations, streams, and what partitions send each other.
+// Requests about groups, streams, and what partitions send each other.
 
-extension NodeWriter {
-    mutating func write(_ request: GroupRequest) {
-        optional(request.requester) { $0.write($1) }
-        write(request.sender)
-        switch request.operation {
-        case .create(let label, let members):
-            write(GroupOperationCase.create)
-            bytes(label)
-            write(members)
-        case .add(let number, let label, let members):
-            write(GroupOperationCase.add)
-            change(number, label, members)
-        case .remove(let number, let label, let members):
-            write(GroupOperationCase.remove)
-            change(number, label, members)
-        case .imported(let group, let replaces):
-            write(GroupOperationCase.imported)
-            writeAny(group)
-            flag(replaces)
-        case .find(let label):
-            write(GroupOperationCase.find)
-            bytes(label)
-        case .show(let number):
-            write(GroupOperationCase.show)
-            self.number(number)
+extension GroupRequest: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(
+            requester: try c.optional(v?.requester, "requester"), sender: try c(v?.sender),
+            operation: try c(v?.operation))
+    }
+}
+
+/// The numbers of the requests about groups.
+enum GroupOperationCase: UInt8, CaseNumber {
+    case create = 1
+    case add, remove, imported, find, show, reconcile
+
+    static let kind: StaticString = "group request"
+}
+
+extension GroupRequest.Operation: NodeCases {
+    func write(to w: inout NodeWriter) throws(Fault) {
+        switch self {
+        case .create(let label, let members): try w.put(Case.create, label, members)
+        case .add(let number, let label, let members): try w.put(Case.add, number, label, members)
+        case .remove(let number, let label, let members): try w.put(Case.remove, number, label, members)
+        case .imported(let group, let replaces): try w.put(Case.imported, AnyGroup(group), replaces)
+        case .find(let label): try w.put(Case.find, label)
+        case .show(let number): try w.put(Case.show, number)
         case .reconcile(let number, let gone, let replaced):
-            write(GroupOperationCase.reconcile)
-            self.number(number)
-            write(gone)
-            list(replaced) {
-                $0.write($1.old)
-                $0.write($1.new)
-            }
+            try w.put(Case.reconcile, number, gone, replaced.map(ReplacedMember.init))
         }
     }
 
-    private mutating func change(_ number: UInt64, _ label: [UInt8]?, _ members: [TokenName]) {
-        self.number(number)
-        optional(label) { $0.bytes($1) }
-        write(members)
-    }
-
-    /// A group that may have too many members: the store has no record of such a group.
-    mutating func writeAny(_ group: GroupRecord) {
-        write(group.name)
-        bytes(group.label)
-        write(group.members)
-        signed(group.createdAt)
-    }
-
-    mutating func write(_ stream: ResumableStream) {
-        text(stream.id)
-        text(stream.jid)
-        number(stream.handled)
-        number(stream.sent)
-        number(stream.confirmed)
-        list(stream.unconfirmed) {
-            $0.number($1.number)
-            $0.bytes($1.bytes)
-        }
-    }
-
-    mutating func write(_ gone: UpstreamReturn) {
-        write(gone.sender)
-        write(gone.sequence)
-        signed(gone.expiresAt)
-        write(gone.author.from)
-        bytes(gone.author.messageID)
-    }
-
-    mutating func write(_ due: ReceiptDue) {
-        write(due.message)
-        write(due.tokenPrefix)
-        write(due.sequence)
-        write(due.sender)
-        bytes(due.messageID)
-        bytes(due.category)
-        signed(due.deliveredAt)
-        flag(due.isForwarded)
-        optional(due.requester) { $0.write($1) }
-    }
-
-    mutating func write(_ answer: GatewayAnswer) {
-        write(answer.registration)
-        write(answer.sequence)
-        switch answer.outcome {
-        case .accepted(let environment):
-            write(GatewayOutcomeCase.accepted)
-            write(environment)
-        case .later(let milliseconds, let refusal, let isAttempt):
-            write(GatewayOutcomeCase.later)
-            signed(milliseconds)
-            write(refusal)
-            flag(isAttempt)
-        case .refused(let refusal):
-            write(GatewayOutcomeCase.refused)
-            write(refusal)
-        case .tokenEnded(let verdict):
-            write(GatewayOutcomeCase.tokenEnded)
-            write(verdict)
-        case .tokenUnknown(let verdict):
-            write(GatewayOutcomeCase.tokenUnknown)
-            write(verdict)
-        case .tokenMismatched(let verdict):
-            write(GatewayOutcomeCase.tokenMismatched)
-            write(verdict)
-        }
-    }
-
-    mutating func write(_ answer: MemberAnswer) {
-        switch answer {
-        case .sent(let canonical):
-            write(MemberAnswerCase.sent)
-            optional(canonical) { $0.write($1) }
-        case .refused(let refusal):
-            write(MemberAnswerCase.refused)
-            write(refusal)
+    static func read(_ number: GroupOperationCase, from r: inout NodeReader) throws(Fault) -> Self {
+        switch number {
+        case .create: return .create(label: try r.get("label"), members: try r.get("tokens"))
+        case .add:
+            return .add(number: try r.get(), label: try r.get("label"), members: try r.get("tokens"))
+        case .remove:
+            return .remove(number: try r.get(), label: try r.get("label"), members: try r.get("tokens"))
+        case .imported:
+            let group: AnyGroup = try r.get()
+            return .imported(group.record, replaces: try r.get("replacement"))
+        case .find: return .find(label: try r.get("label"))
+        case .show: return .show(number: try r.get())
+        case .reconcile:
+            let (number, gone): (UInt64, [RegistrationName]) = (try r.get(), try r.get("names"))
+            let replaced: [ReplacedMember] = try r.get("replaced members")
+            return .reconcile(number: number, gone: gone, replaced: replaced.map(\.pair))
         }
     }
 }
 
-extension NodeReader {
-    @_lifetime(self: copy self)
-    mutating func groupRequest() throws(NodeProtocolFault) -> GroupRequest {
-        let requester = try flag("requester") ? try requester() : nil
-        return GroupRequest(requester: requester, sender: try sender(), operation: try groupOperation())
+private struct ReplacedMember: NodeFields {
+    static var leastBytes: Int { 5 }
+
+    var old: RegistrationName
+    var new: TokenName
+
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(old: try c(v?.old), new: try c(v?.new))
     }
 
-    @_lifetime(self: copy self)
-    private mutating func groupOperation() throws(NodeProtocolFault) -> GroupRequest.Operation {
-        let number: GroupOperationCase = try numbered()
-        switch number {
-        case .create: return .create(label: try byteArray("label"), members: try tokens())
-        case .add:
-            return .add(number: try self.number(), label: try optionalBytes("label"), members: try tokens())
-        case .remove:
-            return .remove(
-                number: try self.number(), label: try optionalBytes("label"), members: try tokens())
-        case .imported: return .imported(try anyGroup(), replaces: try flag("replacement"))
-        case .find: return .find(label: try byteArray("label"))
-        case .show: return .show(number: try self.number())
-        case .reconcile:
-            let (group, gone) = (try self.number(), try names())
-            let count = try count("replaced members", least: 5)
-            var replaced: [(old: RegistrationName, new: TokenName)] = []
-            for _ in 0..<count { replaced.append((old: try name(), new: try token())) }
-            return .reconcile(number: group, gone: gone, replaced: replaced)
-        }
-    }
+    var pair: (old: RegistrationName, new: TokenName) { (old, new) }
+}
 
-    @_lifetime(self: copy self)
-    mutating func anyGroup() throws(NodeProtocolFault) -> GroupRecord {
-        let name = try group()
-        return GroupRecord(
-            name: name, label: try byteArray("label"), members: try tokens(), createdAt: try signed())
-    }
+/// A group that may have too many members: the store has no record of such a group.
+struct AnyGroup: NodeFields {
+    var record: GroupRecord
 
-    @_lifetime(self: copy self)
-    mutating func stream() throws(NodeProtocolFault) -> ResumableStream {
-        var stream = ResumableStream(
-            id: try text("stream"), jid: try text("JID"), handled: try small("count of stanzas"),
-            sent: try small("count of stanzas"), confirmed: try small("count of stanzas"), unconfirmed: [])
-        let count = try count("stanzas", least: 2)
-        for _ in 0..<count {
-            let number: UInt32 = try small("number of a stanza")
-            stream.unconfirmed.append(
-                ResumableStream.Stanza(number: number, bytes: try byteArray("stanza")))
-        }
-        return stream
-    }
+    init(_ record: GroupRecord) { self.record = record }
 
-    @_lifetime(self: copy self)
-    mutating func upstreamReturn() throws(NodeProtocolFault) -> UpstreamReturn {
-        let (sender, sequence, end, from) = (try sender(), try sequence(), try signed(), try name())
-        return UpstreamReturn(
-            sender: sender, sequence: sequence, expiresAt: end,
-            author: UpstreamAuthor(from: from, messageID: try byteArray("message ID")))
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let group = v?.record
+        return Self(
+            GroupRecord(
+                name: try c(group?.name), label: try c(group?.label, "label"),
+                members: try c(group?.members, "tokens"), createdAt: try c(group?.createdAt)))
     }
+}
 
-    @_lifetime(self: copy self)
-    mutating func receiptDue() throws(NodeProtocolFault) -> ReceiptDue {
-        let (token, sequence, sender) = (try token(), try sequence(), try sender())
-        var due = ReceiptDue(
-            message: token.registration, sequence: sequence, sender: sender,
-            messageID: try byteArray("message ID"),
-            category: try byteArray("category"), deliveredAt: try signed(),
-            isForwarded: try flag("forwarded"), requester: try flag("requester") ? try connection() : nil)
-        due.tokenPrefix = token.prefix
+extension ResumableStream: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(
+            id: try c(v?.id, "stream"), jid: try c(v?.jid, "JID"),
+            handled: try c(v?.handled, "count of stanzas"), sent: try c(v?.sent, "count of stanzas"),
+            confirmed: try c(v?.confirmed, "count of stanzas"), unconfirmed: try c(v?.unconfirmed, "stanzas"))
+    }
+}
+
+extension ResumableStream.Stanza: NodeFields {
+    static var leastBytes: Int { 2 }
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(number: try c(v?.number, "number of a stanza"), bytes: try c(v?.bytes, "stanza"))
+    }
+}
+
+extension UpstreamReturn: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(
+            sender: try c(v?.sender), sequence: try c(v?.sequence), expiresAt: try c(v?.expiresAt),
+            author: UpstreamAuthor(
+                from: try c(v?.author.from), messageID: try c(v?.author.messageID, "message ID")))
+    }
+}
+
+extension ReceiptDue: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let message = try c(v?.message)
+        let prefix = try c.optional(v?.tokenPrefix, "token prefix")
+        var due = Self(
+            message: message, sequence: try c(v?.sequence), sender: try c(v?.sender),
+            messageID: try c(v?.messageID, "message ID"), category: try c(v?.category, "category"),
+            deliveredAt: try c(v?.deliveredAt), isForwarded: try c(v?.isForwarded, "forwarded"),
+            requester: try c.optional(v?.requester, "requester"))
+        due.tokenPrefix = prefix
         return due
     }
+}
 
-    @_lifetime(self: copy self)
-    mutating func gatewayAnswer() throws(NodeProtocolFault) -> GatewayAnswer {
-        let (name, sequence) = (try name(), try sequence())
-        return GatewayAnswer(registration: name, sequence: sequence, outcome: try gatewayOutcome())
+extension GatewayAnswer: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(registration: try c(v?.registration), sequence: try c(v?.sequence), outcome: try c(v?.outcome))
     }
+}
 
-    @_lifetime(self: copy self)
-    private mutating func gatewayOutcome() throws(NodeProtocolFault) -> GatewayOutcome {
-        let number: GatewayOutcomeCase = try numbered()
-        switch number {
-        case .accepted: return .accepted(try numbered())
-        case .later:
-            return .later(
-                milliseconds: try signed(), try apnsRefusal(), isAttempt: try flag("attempt"))
-        case .refused: return .refused(try apnsRefusal())
-        case .tokenEnded: return .tokenEnded(try verdict())
-        case .tokenUnknown: return .tokenUnknown(try verdict())
-        case .tokenMismatched: return .tokenMismatched(try verdict())
+/// The numbers of the answers of the gateway.
+enum GatewayOutcomeCase: UInt8, CaseNumber {
+    case accepted = 1
+    case later, refused, tokenEnded, tokenUnknown, tokenMismatched
+
+    static let kind: StaticString = "gateway answer"
+}
+
+extension GatewayOutcome: NodeCases {
+    func write(to w: inout NodeWriter) throws(Fault) {
+        switch self {
+        case .accepted(let environment): try w.put(Case.accepted, environment)
+        case .later(let milliseconds, let refusal, let isAttempt):
+            try w.put(Case.later, milliseconds, refusal, isAttempt)
+        case .refused(let refusal): try w.put(Case.refused, refusal)
+        case .tokenEnded(let verdict): try w.put(Case.tokenEnded, verdict)
+        case .tokenUnknown(let verdict): try w.put(Case.tokenUnknown, verdict)
+        case .tokenMismatched(let verdict): try w.put(Case.tokenMismatched, verdict)
         }
     }
 
-    @_lifetime(self: copy self)
-    mutating func memberAnswer() throws(NodeProtocolFault) -> MemberAnswer {
-        let number: MemberAnswerCase = try numbered()
+    static func read(_ number: GatewayOutcomeCase, from r: inout NodeReader) throws(Fault) -> Self {
         switch number {
-        case .sent: return .sent(canonical: try flag("token") ? try token() : nil)
-        case .refused: return .refused(try refusal())
+        case .accepted: .accepted(try r.get())
+        case .later: .later(milliseconds: try r.get(), try r.get(), isAttempt: try r.get("attempt"))
+        case .refused: .refused(try r.get())
+        case .tokenEnded: .tokenEnded(try r.get())
+        case .tokenUnknown: .tokenUnknown(try r.get())
+        case .tokenMismatched: .tokenMismatched(try r.get())
+        }
+    }
+}
+
+/// The numbers of the answers of members of a group.
+enum MemberAnswerCase: UInt8, CaseNumber {
+    case sent = 1
+    case refused
+
+    static let kind: StaticString = "answer of a member"
+}
+
+extension MemberAnswer: NodeCases {
+    func write(to w: inout NodeWriter) throws(Fault) {
+        switch self {
+        case .sent(let canonical): try w.put(Case.sent, canonical)
+        case .refused(let refusal): try w.put(Case.refused, refusal)
+        }
+    }
+
+    static func read(_ number: MemberAnswerCase, from r: inout NodeReader) throws(Fault) -> Self {
+        switch number {
+        case .sent: .sent(canonical: try r.get("token"))
+        case .refused: .refused(try r.get())
         }
     }
 }
