@@ -190,14 +190,20 @@ let operating = floor(
 
         tests("Operator", ["Operator", "Wire", "Basics", "WireSupport"]),
         tests("Catalogue", ["Catalogue", "Operator", "Basics"]),
+        // A server in place of ccsd, for clients.
+        support("ClientSupport", ["Client", "Transport", "Wire", "Basics"], in: "ClientTests/Support"),
         tests(
             "Client",
             [
-                "Client", "ClientProtocol", "Operator", "Crypto", "Transport", "Wire", "Basics",
-                "BasicsSupport", "CryptoSupport", "WireSupport",
-            ]),
+                "Client", "ClientProtocol", "ClientSupport", "Operator", "Crypto", "Transport", "Wire",
+                "Basics", "BasicsSupport", "CryptoSupport", "WireSupport",
+            ], exclude: ["Support"]),
         tests(
-            "TestBench", ["TestBench", "Client", "ClientProtocol", "Transport", "Basics", "BasicsSupport"]),
+            "TestBench",
+            [
+                "TestBench", "Client", "ClientProtocol", "ClientSupport", "Transport", "Wire", "Basics",
+                "BasicsSupport",
+            ]),
     ])
 
 /// Several nodes on a replicated log.

@@ -1,13 +1,14 @@
 import Basics
 import Client
 import ClientProtocol
+import ClientSupport
 import Testing
 import Transport
 
 /// An app server over a socket: when it may send, and when it reconnects.
 @Suite struct AppServerClientTests {
     private static let message = Downstream(to: [0x54], messageID: [0x6D])
-    private static let ack = AppServerBench.answer("{\"message_type\":\"ack\",\"message_id\":\"m\"}")
+    private static let ack = AppServerScript.answer("{\"message_type\":\"ack\",\"message_id\":\"m\"}")
 
     private func newClient(_ server: ScriptedServer) -> AppServerClient {
         AppServerClient(

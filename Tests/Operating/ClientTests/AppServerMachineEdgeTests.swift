@@ -1,6 +1,7 @@
 import Basics
 import Client
 import ClientProtocol
+import ClientSupport
 import Testing
 
 /// Edge cases of an app server's stream.
@@ -66,18 +67,18 @@ import Testing
         login.resource = resource
         bench.machine = AppServerMachine(login: login)
         bench.machine.open(out: &bench.out)
-        bench.receive(AppServerBench.header + AppServerBench.mechanisms)
-        bench.receive(AppServerBench.success)
+        bench.receive(AppServerScript.header + AppServerScript.mechanisms)
+        bench.receive(AppServerScript.success)
         let bind =
             "<iq type=\"set\" id=\"bind\"><bind xmlns=\"urn:ietf:params:xml:ns:xmpp-bind\">\(written)</bind></iq>"
-        #expect(bench.receive(AppServerBench.header + AppServerBench.features) == bind)
+        #expect(bench.receive(AppServerScript.header + AppServerScript.features) == bind)
     }
 
     @Test("Two answers in one piece are two events")
     func twoAnswers() {
         let bench = ready()
-        let one = AppServerBench.answer("{\"message_type\":\"ack\",\"message_id\":\"m-1\"}")
-        let other = AppServerBench.answer("{\"message_type\":\"ack\",\"message_id\":\"m-2\"}")
+        let one = AppServerScript.answer("{\"message_type\":\"ack\",\"message_id\":\"m-1\"}")
+        let other = AppServerScript.answer("{\"message_type\":\"ack\",\"message_id\":\"m-2\"}")
         bench.receive(one + other)
         guard bench.events.count == 2, case .acknowledged(let first, nil) = bench.events[0],
             case .acknowledged(let second, nil) = bench.events[1]
@@ -92,7 +93,7 @@ import Testing
     func escapedAnswer() {
         let bench = ready()
         bench.receive(
-            AppServerBench.answer(
+            AppServerScript.answer(
                 "{&quot;message_type&quot;:&quot;ack&quot;,&quot;message_id&quot;:&quot;m&quot;}"))
         guard bench.events.count == 1, case .acknowledged(let id, nil) = bench.events[0] else {
             Issue.record("\(bench.events)")
@@ -112,7 +113,7 @@ import Testing
     @Test("A control message of another type does not drain (canary)")
     func otherControl() {
         let bench = ready()
-        bench.receive(AppServerBench.answer("{\"message_type\":\"control\",\"control_type\":\"OTHER\"}"))
+        bench.receive(AppServerScript.answer("{\"message_type\":\"control\",\"control_type\":\"OTHER\"}"))
         let isDraining = bench.machine.isDraining
         #expect(!isDraining)
         guard bench.events.count == 1, case .unexpected = bench.events[0] else {

@@ -1,5 +1,6 @@
 import Basics
 import ClientProtocol
+import ClientSupport
 import Testing
 import Transport
 import Wire
@@ -31,9 +32,9 @@ import Wire
     /// Completes the login until the stream is bound or to be resumed. Returns the last output.
     @discardableResult
     private func reopen(_ bench: AppServerBench) -> String {
-        bench.receive(AppServerBench.header + AppServerBench.mechanisms)
-        bench.receive(AppServerBench.success)
-        return bench.receive(AppServerBench.header + AppServerBench.features)
+        bench.receive(AppServerScript.header + AppServerScript.mechanisms)
+        bench.receive(AppServerScript.success)
+        return bench.receive(AppServerScript.header + AppServerScript.features)
     }
 
     private static func base64(_ text: String) -> String { Base64.text(Array(text.utf8)) }
@@ -87,14 +88,14 @@ import Wire
     @Test("A login by SCRAM proves the key to a server that has it")
     func scram() throws {
         let bench = scramBench()
-        let auth = bench.receive(AppServerBench.header + AppServerBench.mechanisms)
+        let auth = bench.receive(AppServerScript.header + AppServerScript.mechanisms)
         #expect(auth.hasPrefix("<auth mechanism=\"SCRAM-SHA-256\" \(Self.sasl)>"))
         var server = Server(key: Array("KEY".utf8))
         let response = bench.receive(try server.challenge(for: auth))
         let success = try #require(try server.success(for: response))
         #expect(bench.receive(success) == AppServerBench.ownHeader)
-        bench.receive(AppServerBench.header + AppServerBench.features)
-        bench.receive(AppServerBench.bound)
+        bench.receive(AppServerScript.header + AppServerScript.features)
+        bench.receive(AppServerScript.bound)
         let isReady = bench.machine.isReady
         #expect(isReady)
     }
@@ -102,7 +103,7 @@ import Wire
     @Test("A login with channel binding names its type, and sends the data of the connection")
     func bound() throws {
         let bench = scramBench(binding: [1, 2])
-        let auth = bench.receive(AppServerBench.header + AppServerBench.mechanisms)
+        let auth = bench.receive(AppServerScript.header + AppServerScript.mechanisms)
         let header = "p=tls-exporter,,"
         let first = Self.base64("\(header)n=7@gcm.googleapis.com,r=abc")
         #expect(auth == "<auth mechanism=\"SCRAM-SHA-256-PLUS\" \(Self.sasl)>\(first)</auth>")
@@ -117,10 +118,10 @@ import Wire
     @Test("A success without the server's proof ends the stream")
     func unproved() throws {
         let bench = scramBench()
-        let auth = bench.receive(AppServerBench.header + AppServerBench.mechanisms)
+        let auth = bench.receive(AppServerScript.header + AppServerScript.mechanisms)
         var server = Server(key: Array("KEY".utf8))
         bench.receive(try server.challenge(for: auth))
-        #expect(bench.receive(AppServerBench.success) == "</stream:stream>")
+        #expect(bench.receive(AppServerScript.success) == "</stream:stream>")
         guard bench.events.count == 1, case .unexpected = bench.events[0] else {
             Issue.record("\(bench.events)")
             return
@@ -135,7 +136,7 @@ import Wire
         ])
     func invalidChallenge(_ challenge: String) {
         let bench = scramBench()
-        bench.receive(AppServerBench.header + AppServerBench.mechanisms)
+        bench.receive(AppServerScript.header + AppServerScript.mechanisms)
         let ended = bench.receive("<challenge \(Self.sasl)>\(Self.base64(challenge))</challenge>")
         #expect(ended == "</stream:stream>")
     }
@@ -143,7 +144,7 @@ import Wire
     @Test("A second challenge ends the stream")
     func secondChallenge() throws {
         let bench = scramBench()
-        let auth = bench.receive(AppServerBench.header + AppServerBench.mechanisms)
+        let auth = bench.receive(AppServerScript.header + AppServerScript.mechanisms)
         var server = Server(key: Array("KEY".utf8))
         let challenge = try server.challenge(for: auth)
         #expect(bench.receive(challenge).contains("<response"))
@@ -155,15 +156,15 @@ import Wire
         var first = login()
         first.endsWhenRefused = false
         let bench = bench(first)
-        bench.receive(AppServerBench.header + AppServerBench.mechanisms)
+        bench.receive(AppServerScript.header + AppServerScript.mechanisms)
         #expect(bench.receive("<failure \(Self.sasl)><not-authorized/></failure>") == "")
         var second = AppServerLogin(sender: SenderID(7), key: Redacted(Array("NEW".utf8)))
         second.resource = "other"
         bench.machine.authenticate(second, out: &bench.out)
         let plain = Base64.text([0] + Array("7@gcm.googleapis.com".utf8) + [0] + Array("NEW".utf8))
         #expect(bench.sent() == "<auth mechanism=\"PLAIN\" \(Self.sasl)>\(plain)</auth>")
-        bench.receive(AppServerBench.success)
-        #expect(bench.receive(AppServerBench.header + AppServerBench.features).contains("other"))
+        bench.receive(AppServerScript.success)
+        #expect(bench.receive(AppServerScript.header + AppServerScript.features).contains("other"))
     }
 
     // MARK: Managed streams
@@ -173,7 +174,7 @@ import Wire
         login.managesStream = true
         let bench = bench(login)
         reopen(bench)
-        #expect(bench.receive(AppServerBench.bound) == "<enable \(Self.management) resume=\"true\"/>")
+        #expect(bench.receive(AppServerScript.bound) == "<enable \(Self.management) resume=\"true\"/>")
         return bench
     }
 
@@ -189,7 +190,7 @@ import Wire
         #expect(!isReady)
         bench.receive("<enabled \(Self.management) id=\"S1\" resume=\"true\" max=\"300\"/>")
         for _ in 0..<3 { send(bench) }
-        let ack = AppServerBench.answer("{\"message_type\":\"ack\",\"message_id\":\"m\"}")
+        let ack = AppServerScript.answer("{\"message_type\":\"ack\",\"message_id\":\"m\"}")
         bench.receive(ack)
         bench.receive("<message type=\"error\" id=\"1\"><error/></message>")
         #expect(bench.receive("<r \(Self.management)/>") == "<a \(Self.management) h=\"2\"/>")
@@ -214,7 +215,7 @@ import Wire
         let lost = managedBench()
         lost.receive("<enabled \(Self.management) id=\"a&amp;b\" resume=\"true\"/>")
         for _ in 0..<3 { send(lost) }
-        lost.receive(AppServerBench.answer("{\"message_type\":\"ack\",\"message_id\":\"m\"}"))
+        lost.receive(AppServerScript.answer("{\"message_type\":\"ack\",\"message_id\":\"m\"}"))
         var login = login()
         login.resumes = lost.machine.stream
         let bench = bench(login)
@@ -244,7 +245,7 @@ import Wire
         let bench = resuming()
         let bind = bench.receive("<failed \(Self.management)><item-not-found/></failed>")
         #expect(bind.contains("<bind"))
-        bench.receive(AppServerBench.bound)
+        bench.receive(AppServerScript.bound)
         guard bench.events.count == 2, case .notResumed = bench.events[0], case .ready = bench.events[1]
         else {
             Issue.record("\(bench.events)")
@@ -258,7 +259,7 @@ import Wire
     func refuse() {
         let bench = bench(login())
         reopen(bench)
-        bench.receive(AppServerBench.bound)
+        bench.receive(AppServerScript.bound)
         var message = ReceivedUpstream()
         (message.from, message.messageID) = (Array("T".utf8), Array("m".utf8))
         bench.machine.refuse(message, out: &bench.out)

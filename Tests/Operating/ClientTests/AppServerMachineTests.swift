@@ -1,6 +1,7 @@
 import Basics
 import Client
 import ClientProtocol
+import ClientSupport
 import Testing
 
 @Suite struct AppServerMachineTests {
@@ -11,12 +12,12 @@ import Testing
         #expect(bench.sent() == AppServerBench.ownHeader)
         let auth =
             "<auth mechanism=\"PLAIN\" xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">ADEyMzQ1Njc4OTBAZ2NtLmdvb2dsZWFwaXMuY29tAEtFWQ==</auth>"
-        #expect(bench.receive(AppServerBench.header + AppServerBench.mechanisms) == auth)
-        #expect(bench.receive(AppServerBench.success) == AppServerBench.ownHeader)
+        #expect(bench.receive(AppServerScript.header + AppServerScript.mechanisms) == auth)
+        #expect(bench.receive(AppServerScript.success) == AppServerBench.ownHeader)
         let bind =
             "<iq type=\"set\" id=\"bind\"><bind xmlns=\"urn:ietf:params:xml:ns:xmpp-bind\"><resource>test</resource></bind></iq>"
-        #expect(bench.receive(AppServerBench.header + AppServerBench.features) == bind)
-        #expect(bench.receive(AppServerBench.bound) == "")
+        #expect(bench.receive(AppServerScript.header + AppServerScript.features) == bind)
+        #expect(bench.receive(AppServerScript.bound) == "")
         let isReady = bench.machine.isReady
         #expect(isReady)
         guard case .ready("1234567890@gcm.googleapis.com/test0FAD177A")? = bench.events.first else {
@@ -38,7 +39,7 @@ import Testing
     func wrongKey() {
         let bench = AppServerBench()
         bench.machine.open(out: &bench.out)
-        bench.receive(AppServerBench.header + AppServerBench.mechanisms)
+        bench.receive(AppServerScript.header + AppServerScript.mechanisms)
         let failure = "<failure xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\"><not-authorized/></failure>"
         #expect(bench.receive(failure) == "</stream:stream>")
         guard case .loginFailed("not-authorized")? = bench.events.last else {
@@ -82,8 +83,8 @@ import Testing
             "{\"message_type\":\"nack\",\"from\":\"T\",\"message_id\":\"m-2\",\"error\":\"BAD_REGISTRATION\",\"error_description\":\"Why\"}"
         let odd =
             "<message>\n<g:gcm xmlns:g='google:mobile:data'>{&quot;message_type&quot;:\"ack\",\"message_id\":\"m-3\"}</g:gcm></message>"
-        bench.receive(AppServerBench.answer(ack), step: step)
-        bench.receive(AppServerBench.answer(nack), step: step)
+        bench.receive(AppServerScript.answer(ack), step: step)
+        bench.receive(AppServerScript.answer(nack), step: step)
         bench.receive(odd, step: step)
         guard bench.events.count == 3, case .acknowledged(let first, let canonical) = bench.events[0],
             case .refused(let second, let error, let description) = bench.events[1],
@@ -109,12 +110,12 @@ import Testing
         let bench = AppServerBench()
         bench.logIn()
         bench.events.removeAll()
-        let first = bench.receive(AppServerBench.upstream(Self.upstreamJSON))
+        let first = bench.receive(AppServerScript.upstream(Self.upstreamJSON))
         #expect(
             first
                 == "<message id=\"\"><gcm xmlns=\"google:mobile:data\">{\"to\":\"TOKEN\",\"message_id\":\"000001\",\"message_type\":\"ack\"}</gcm></message>"
         )
-        let second = bench.receive(AppServerBench.upstream(Self.receiptJSON))
+        let second = bench.receive(AppServerScript.upstream(Self.receiptJSON))
         #expect(
             second.contains(
                 "{\"to\":\"gcm.googleapis.com\",\"message_id\":\"dr2:m-1\",\"message_type\":\"ack\"}"))
@@ -133,7 +134,7 @@ import Testing
         let bench = AppServerBench(acknowledges: false)
         bench.logIn()
         _ = bench.sent()
-        #expect(bench.receive(AppServerBench.upstream(Self.upstreamJSON)) == "")
+        #expect(bench.receive(AppServerScript.upstream(Self.upstreamJSON)) == "")
         #expect(bench.events.count == 2)
     }
 
@@ -144,7 +145,7 @@ import Testing
         bench.events.removeAll()
         #expect(bench.receive(" ") == "")
         bench.receive(
-            AppServerBench.answer("{\"message_type\":\"control\",\"control_type\":\"CONNECTION_DRAINING\"}"))
+            AppServerScript.answer("{\"message_type\":\"control\",\"control_type\":\"CONNECTION_DRAINING\"}"))
         let isDraining = bench.machine.isDraining
         #expect(isDraining)
         bench.receive("<iq type=\"result\" id=\"p1\"/>")

@@ -60,18 +60,4 @@ final class DeviceBench {
         receive(.iq(MCS.IqStanza(.selectiveAck([]))), step: step)
         events.removeAll()
     }
-
-    static func message(_ id: String, _ pairs: [(String, String)] = [("a", "b")]) -> MCS.DataMessage {
-        var message = MCS.DataMessage()
-        message.from = Array("123".utf8)
-        message.category = Array("a.b".utf8)
-        message.persistentID = Array(id.utf8)
-        message.sent = 5
-        var body = ByteBuffer()
-        for pair in pairs {
-            AppData.append(key: Array(pair.0.utf8).raw, value: Array(pair.1.utf8).raw, to: &body)
-        }
-        message.body = body.copied()
-        return message
-    }
 }

@@ -1,6 +1,7 @@
 import Basics
 import Client
 import ClientProtocol
+import ClientSupport
 import Testing
 import Transport
 import Wire
@@ -56,7 +57,7 @@ import Wire
                 ("message_type", "send_error"),
                 ("message_id", String(decoding: sent.id ?? [], as: UTF8.self)),
             ]
-            return [.dataMessage(DeviceBench.message("", pairs))]
+            return [.dataMessage(DeviceScript.message("", pairs))]
         }
         let server = try ScriptedServer { script.respond($1) }
         let client = newClient(server)
@@ -103,7 +104,7 @@ import Wire
         let id = Array("p".utf8)
         let script = DeviceScript { frame in
             guard case .loginRequest = frame else { return nil }
-            let message = DeviceBench.message("p")
+            let message = DeviceScript.message("p")
             return [
                 .loginResponse(MCS.LoginResponse()), .dataMessage(message), .dataMessage(message),
             ]

@@ -1,6 +1,7 @@
 import Basics
 import Client
 import ClientProtocol
+import ClientSupport
 import Testing
 import Wire
 
@@ -9,7 +10,7 @@ import Wire
     private static func id(_ number: Int) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 0xFF)] }
 
     private func message(_ id: [UInt8]?) -> MCS.Message {
-        var message = DeviceBench.message("")
+        var message = DeviceScript.message("")
         message.persistentID = id
         return .dataMessage(message)
     }
@@ -63,7 +64,7 @@ import Wire
             bench.machine.send(message, now: 0, out: &bench.out)
         }
         _ = bench.sent()
-        var report = DeviceBench.message("")
+        var report = DeviceScript.message("")
         var body = ByteBuffer()
         AppData.append(key: "message_type", text: "send_error", to: &body)
         AppData.append(key: "message_id", value: [UInt8]([1]).raw, to: &body)
@@ -89,7 +90,7 @@ import Wire
         }
         _ = bench.sent()
         #expect(frames == [2, 3, 4])
-        var report = DeviceBench.message("", [("message_type", "send_error"), ("message_id", "\u{2}")])
+        var report = DeviceScript.message("", [("message_type", "send_error"), ("message_id", "\u{2}")])
         report.lastStreamIDReceived = 4
         bench.receive(.dataMessage(report))
         let order: [Int32?] = bench.events.map { event in
@@ -202,7 +203,7 @@ import Wire
     func parts() {
         let bench = DeviceBench(acknowledgement: .never)
         bench.logIn()
-        var frame = DeviceBench.message("p", [("message_type", "other")])
+        var frame = DeviceScript.message("p", [("message_type", "other")])
         frame.token = Array("k".utf8)
         bench.receive(.dataMessage(frame))
         guard case .message(let message)? = bench.events.last else {
@@ -216,7 +217,7 @@ import Wire
     func savedUp() {
         let bench = DeviceBench(acknowledgement: .streamEvery(2))
         bench.logIn()
-        var urgent = DeviceBench.message("1")
+        var urgent = DeviceScript.message("1")
         urgent.immediateAck = true
         #expect(bench.receive(.dataMessage(urgent)).count == 1)
         #expect(bench.receive(message([2])).isEmpty)
@@ -243,7 +244,7 @@ import Wire
         let bench = DeviceBench()
         bench.logIn()
         #expect(bench.receive(message([1])).count == 1)
-        var next = DeviceBench.message("")
+        var next = DeviceScript.message("")
         next.persistentID = [2]
         next.lastStreamIDReceived = 2
         bench.receive(.dataMessage(next))

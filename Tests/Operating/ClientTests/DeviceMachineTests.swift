@@ -1,6 +1,7 @@
 import Basics
 import Client
 import ClientProtocol
+import ClientSupport
 import Testing
 import Wire
 
@@ -32,7 +33,7 @@ import Wire
     func idleAnswers() {
         let bench = DeviceBench(acknowledgement: .never)
         bench.logIn()
-        var question = DeviceBench.message("")
+        var question = DeviceScript.message("")
         question.category = Array("com.google.android.gsf.gtalkservice".utf8)
         question.persistentID = nil
         func answer() -> String? {
@@ -89,7 +90,7 @@ import Wire
         let bench = DeviceBench(acknowledgement: .never)
         bench.logIn(step: step)
         let pairs = [("k", "v"), ("message_type", "deleted_messages")]
-        #expect(bench.receive(.dataMessage(DeviceBench.message("p-1", pairs)), step: step).isEmpty)
+        #expect(bench.receive(.dataMessage(DeviceScript.message("p-1", pairs)), step: step).isEmpty)
         guard case .message(let message)? = bench.events.first else {
             Issue.record("no message")
             return
@@ -105,7 +106,7 @@ import Wire
         let bench = DeviceBench()
         bench.logIn()
         let sent = bench.receive(
-            .dataMessage(DeviceBench.message("p-1")), .dataMessage(DeviceBench.message("p-2")))
+            .dataMessage(DeviceScript.message("p-1")), .dataMessage(DeviceScript.message("p-2")))
         #expect(sent == [.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 4))])
         let counts = [nil, 1, 2].map { count in
             if let count {
@@ -121,10 +122,10 @@ import Wire
     func savedUp() {
         let bench = DeviceBench(acknowledgement: .streamEvery(3))
         bench.logIn()
-        #expect(bench.receive(.dataMessage(DeviceBench.message("1"))).isEmpty)
-        #expect(bench.receive(.dataMessage(DeviceBench.message("2"))).isEmpty)
-        #expect(bench.receive(.dataMessage(DeviceBench.message("3"))).count == 1)
-        var urgent = DeviceBench.message("4")
+        #expect(bench.receive(.dataMessage(DeviceScript.message("1"))).isEmpty)
+        #expect(bench.receive(.dataMessage(DeviceScript.message("2"))).isEmpty)
+        #expect(bench.receive(.dataMessage(DeviceScript.message("3"))).count == 1)
+        var urgent = DeviceScript.message("4")
         urgent.immediateAck = true
         #expect(bench.receive(.dataMessage(urgent)).count == 1)
     }
@@ -134,7 +135,7 @@ import Wire
         let bench = DeviceBench(acknowledgement: .selective)
         bench.logIn()
         let sent = bench.receive(
-            .dataMessage(DeviceBench.message("p-1")), .dataMessage(DeviceBench.message("p-2")))
+            .dataMessage(DeviceScript.message("p-1")), .dataMessage(DeviceScript.message("p-2")))
         #expect(sent == [.iq(MCS.IqStanza(.selectiveAck([Array("p-1".utf8), Array("p-2".utf8)])))])
     }
 
@@ -143,7 +144,7 @@ import Wire
         let bench = DeviceBench(acknowledgement: .twice)
         bench.logIn()
         let ack = MCS.IqStanza(.selectiveAck([Array("p-1".utf8)]))
-        #expect(bench.receive(.dataMessage(DeviceBench.message("p-1"))) == [.iq(ack), .iq(ack)])
+        #expect(bench.receive(.dataMessage(DeviceScript.message("p-1"))) == [.iq(ack), .iq(ack)])
         #expect(bench.receive(.heartbeatPing(MCS.Heartbeat())).count == 1, "and no further acks")
     }
 
@@ -156,7 +157,7 @@ import Wire
         bench.machine.isIdle = true
         bench.machine.heartbeat(out: &bench.out)
         #expect(bench.sent() == [.heartbeatPing(MCS.Heartbeat(status: 1))])
-        var question = DeviceBench.message("")
+        var question = DeviceScript.message("")
         question.category = Array("com.google.android.gsf.gtalkservice".utf8)
         question.persistentID = nil
         guard case .dataMessage(let answer)? = bench.receive(.dataMessage(question)).first else {
@@ -177,7 +178,7 @@ import Wire
     func never() {
         let bench = DeviceBench(acknowledgement: .never)
         bench.logIn()
-        bench.receive(.dataMessage(DeviceBench.message("p-1")))
+        bench.receive(.dataMessage(DeviceScript.message("p-1")))
         let sent = bench.receive(.heartbeatPing(MCS.Heartbeat(status: 1)))
         #expect(sent == [.heartbeatAck(MCS.Heartbeat(status: 1))])
         let count = bench.machine.unconfirmed.count
@@ -188,7 +189,7 @@ import Wire
     func forgets() {
         let bench = DeviceBench(acknowledgement: .nothing)
         bench.logIn()
-        #expect(bench.receive(.dataMessage(DeviceBench.message("p-1"))).isEmpty)
+        #expect(bench.receive(.dataMessage(DeviceScript.message("p-1"))).isEmpty)
         let count = bench.machine.unconfirmed.count
         #expect(count == 0 && bench.events.count == 1)
     }

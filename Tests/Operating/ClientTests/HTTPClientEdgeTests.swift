@@ -1,6 +1,7 @@
 import Basics
 import Client
 import ClientProtocol
+import ClientSupport
 import Testing
 import Wire
 

@@ -1,43 +1,10 @@
 import Basics
 import Client
 import ClientProtocol
+import ClientSupport
 import Testing
 import Transport
 import Wire
-
-/// A server on loopback that answers each piece it reads by a closure.
-final class ScriptedServer: ConnectionDelegate {
-    let reactor: Reactor
-    private(set) var address = SocketAddress.loopback(port: 0)
-    private(set) var accepted = 0
-    private let answer: (ScriptedServer, [UInt8]) -> [UInt8]?
-
-    init(_ answer: @escaping (ScriptedServer, [UInt8]) -> [UInt8]?) throws {
-        reactor = try Reactor(index: 0)
-        self.answer = answer
-        let socket = try ListeningSocket(tcp: .loopback(port: 0))
-        address = socket.address
-        try reactor.listen(on: socket, name: "test", tls: nil) { [unowned self] _ in
-            accepted += 1
-            return self
-        }
-    }
-
-    var endpoint: Endpoint { Endpoint(address: address, tls: nil) }
-
-    func connectionOpened(_ connection: Connection, now: Now) {}
-    func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
-        guard let reply = answer(self, [UInt8](copying: bytes)) else {
-            return connection.close(.responseComplete)
-        }
-        connection.outbox.bytes.append(reply)
-        connection.outbox.endRecord()
-        connection.setNeedsFlush()
-    }
-    func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {}
-    func connectionDeadline(_ connection: Connection, now: Now) {}
-    func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {}
-}
 
 @Suite struct LoopbackTests {
     private func ok(_ body: String) -> [UInt8] {
@@ -105,9 +72,9 @@ final class ScriptedServer: ConnectionDelegate {
             turn += 1
             let ack = "{\"message_type\":\"ack\",\"from\":\"T\",\"message_id\":\"m\"}"
             let answers = [
-                AppServerBench.header + AppServerBench.mechanisms, AppServerBench.success,
-                AppServerBench.header + AppServerBench.features, AppServerBench.bound,
-                AppServerBench.answer(ack), "</stream:stream>",
+                AppServerScript.header + AppServerScript.mechanisms, AppServerScript.success,
+                AppServerScript.header + AppServerScript.features, AppServerScript.bound,
+                AppServerScript.answer(ack), "</stream:stream>",
             ]
             return Array(answers[min(turn, answers.count) - 1].utf8)
         }
