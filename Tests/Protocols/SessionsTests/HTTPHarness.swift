@@ -41,13 +41,17 @@ final class HTTPHarness {
             })
     }
 
+    /// The settings that a test may change.
+    static var settings: SessionSettings {
+        let random = FixedRandom()
+        return SessionSettings(seal: seal, digest: { digest($0) }, random: { random.next() })
+    }
+
     init(
         isAdministrative: Bool = false, hostPrefixes: [String] = [],
         _ change: (inout SessionSettings) -> Void = { _ in }
     ) {
-        let random = FixedRandom()
-        var settings = SessionSettings(
-            seal: Self.seal, digest: { Self.digest($0) }, random: { random.next() })
+        var settings = Self.settings
         settings.senderOfKey = { key, _ in
             key == Self.digest(Array("good-key".utf8)) ? Self.sender : nil
         }
