@@ -96,6 +96,24 @@ import Testing
         #expect(desk.peer.goAway?.code == 11)
     }
 
+    @Test("A header block may have exactly the permitted bytes, decompressed, but not one more")
+    func longestHead() {
+        let limit = Limits.HTTP2Client.answerHeadBytes * Limits.HTTP2.headBombFactor
+        for (more, isTaken) in [(0, true), (1, false)] {
+            var head = HTTP2AnswerHead(stream: 1)
+            let taken = head.add([0x61].raw, [UInt8](repeating: 0x62, count: limit - 33 + more).raw)
+            #expect(taken == isTaken)
+            #expect(head.isTooLong)
+        }
+        for (more, isTooLong) in [(0, false), (1, true)] {
+            var head = HTTP2AnswerHead(stream: 1)
+            let fill = Limits.HTTP2Client.answerHeadBytes - 33 + more
+            let isTaken = head.add([0x61].raw, [UInt8](repeating: 0x62, count: fill).raw)
+            #expect(isTaken)
+            #expect(head.isTooLong == isTooLong)
+        }
+    }
+
     @Test("Too many unanswered PING and SETTINGS frames end the connection")
     func unansweredAcks() {
         for frame in [Frames.ping, Frames.settings()] {

@@ -167,6 +167,44 @@ import Testing
         #expect(desk.peer.goAway?.code == 11)
     }
 
+    @Test(
+        "A header block may have exactly the permitted bytes on the wire, and decompressed, but not one more")
+    func longestHead() throws {
+        let desk = HTTP2Desk()
+        desk.send(Frames.headers(1, Frames.request("GET", "/"), ends: true, isWhole: false))
+        let limit = Limits.HTTP.requestHeadBytes * Limits.HTTP2.headBombFactor
+        let frame = Frames.continuation(1, [], isLast: false)
+        desk.send(Array(repeatElement(frame, count: limit / frame.count).joined()))
+        let rest = limit % frame.count
+        desk.send(Array(frame[..<rest]))
+        #expect(desk.connection.failure == nil)
+        desk.send([frame[rest]])
+        #expect(desk.connection.failure == .flood)
+        for (more, isTaken) in [(0, true), (1, false)] {
+            var head = HTTP2Head(stream: 1, isTrailer: false)
+            let taken = head.add([0x61].raw, [UInt8](repeating: 0x62, count: limit - 33 + more).raw)
+            #expect(taken == isTaken)
+        }
+    }
+
+    @Test("A header block of exactly the permitted size is no fault, one byte more is")
+    func permittedHead() throws {
+        for (more, fits) in [(0, true), (1, false)] {
+            var head = HTTP2Head(stream: 1, isTrailer: false)
+            for (name, value) in [(":method", "GET"), (":path", "/"), (":authority", "h")] {
+                _ = head.add(Array(name.utf8).raw, Array(value.utf8).raw)
+            }
+            let rest = Limits.HTTP.requestHeadBytes - head.size - 33
+            let isTaken = head.add([0x61].raw, [UInt8](repeating: 0x62, count: rest + more).raw)
+            #expect(isTaken)
+            if fits {
+                #expect(throws: Never.self) { _ = try head.request() }
+            } else {
+                #expect(throws: RequestFault.self) { _ = try head.request() }
+            }
+        }
+    }
+
     @Test("A CONTINUATION received byte by byte is one frame")
     func slowContinuation() {
         let desk = HTTP2Desk()
