@@ -45,6 +45,9 @@ import Testing
     func least() {
         #expect(membership([]).least(begins: begins) == [LogPosition(49), LogPosition(80)])
         #expect(membership([]).least(begins: [nil, nil]) == [LogPosition(10), LogPosition(80)])
+        // Logs from which nothing is purged.
+        let fresh = MembershipBench().membership
+        #expect(fresh.least(begins: [LogPosition(1), LogPosition(0)]) == [.start, .start])
     }
 
     @Test("the node is asked that has applied most, among those that follow everything and have enough")
