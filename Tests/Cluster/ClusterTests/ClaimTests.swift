@@ -36,16 +36,6 @@ struct ClaimTests {
         #expect(bench.membership.owner(of: 0) == NodeNumber(1) && bench.membership.owner(of: 1) == nil)
     }
 
-    @Test("a node claims only so many partitions at a time, and the others as those are done")
-    func atOnce() {
-        let most = Limits.Cluster.claimsAtOnce
-        var bench = Bench(partitions: most + 3)
-        for partition in 0..<most + 3 { _ = bench.local(partition, Bench.report(.following)) }
-        #expect(claims(bench.run(2_000)) == Array(0..<most))
-        for partition in 0..<2 { _ = bench.local(partition, Bench.report(.owning, epoch: 1)) }
-        #expect(claims(bench.run(300)) == [most, most + 1])
-    }
-
     @Test("a node claims nothing without a replica, with a halted one, and while it drains")
     func unfit() {
         var bench = Bench()
