@@ -44,6 +44,7 @@ struct ShownBlocksTests {
             " app server                                                                       device",
             "a diagram"
         ),
+        ("docs/architecture.md", "Proof        Simulation  ccs-bench  ccs-fuzz  ccs-relay", "a diagram"),
         ("docs/install.md", "sudo apt install ./ccsd_*_amd64.deb", "InstallTests runs it in a container"),
         (
             "docs/install.md",

@@ -72,7 +72,7 @@ struct BenchMessageTests {
         #expect(try late?.get().isEmpty == true)
     }
 
-    @Test("only so many requests wait at a time, for messages or for a device that settles")
+    @Test("a limited number of requests waits at a time, for messages or for a device that settles")
     func busy() throws {
         let scene = try online()
         var problems: [TestBenchProblem] = []
@@ -150,7 +150,7 @@ struct BenchMessageTests {
         #expect(scene.script.logins.count == 3 && scene.script.messages.count == 3)
     }
 
-    @Test("a device has only so many messages to send")
+    @Test("a device has a limited number of messages to send")
     func unsent() throws {
         let scene = try BenchScene(.init(devices: [BenchScene.record(isOnline: false)]))
         for number in 1...Limits.Mailbox.waitingUpstream {

@@ -23,7 +23,7 @@ enum MetricWriter {
         }
     }
 
-    /// The metrics of a daemon with so many reactors.
+    /// The metrics of a daemon with `reactors` reactors.
     static func metrics(reactors: Int) -> Metrics { Metrics(shards: others + reactors) }
 }
 

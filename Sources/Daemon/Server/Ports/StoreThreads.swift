@@ -15,20 +15,6 @@ public final class StoreThreads: CommitLog {
     /// Gets the reports of a round, in order per partition.
     public typealias Report = @Sendable ([StoreReport]) -> Void
 
-    private struct QueryQueue {
-        /// The queries, with the times at which they were submitted.
-        var requests: [(request: PartitionQuery, start: Instant)] = []
-        var jobs: [Job] = []
-        var isStopping = false
-
-        /// Whether so many more fit.
-        func takes(_ more: Int) -> Bool {
-            !isStopping && requests.count + jobs.count + more <= Limits.Store.waitingQueries
-        }
-    }
-    /// Work of another thread on the store.
-    public typealias Job = @Sendable (any Store) -> Void
-
     private let store: any Store
     /// The store, for reading at the start.
     var contents: any Store { store }
@@ -159,7 +145,7 @@ public final class StoreThreads: CommitLog {
 
     /// Runs a job on the querying thread, for callers that must not wait for the disk. Returns whether it is taken: not if too many
     /// queries are waiting, or during shutdown.
-    public func perform(_ job: @escaping Job) -> Bool {
+    func perform(_ job: @escaping QueryQueue.Job) -> Bool {
         loads.change { queue in
             guard queue.takes(1) else { return false }
             queue.jobs.append(job)
