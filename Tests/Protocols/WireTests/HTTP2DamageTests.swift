@@ -1,4 +1,5 @@
 import Basics
+import HTTP2Peer
 import Testing
 
 @testable import Wire
