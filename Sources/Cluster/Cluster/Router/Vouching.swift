@@ -4,7 +4,8 @@ public import Delivery
 /// Requests whose credentials were checked by what this node has of their senders, which may be out of date.
 ///
 /// Each waits until the node has all that was confirmed of its sender: if the sender is as it was, the request goes on; if not, or if that
-/// takes too long, its client is answered that the owner cannot be reached, and sends it again.
+/// takes too long, its client is answered that the owner cannot be reached, and sends it again. The requests of a sender keep their order:
+/// those of a connection may be pipelined.
 public struct Vouching: Sendable {
     private struct Entry: Sendable {
         var event: Event
@@ -21,12 +22,16 @@ public struct Vouching: Sendable {
     }
 
     private var waiting: [Entry] = []
+    private var senders: Set<SenderID> = []
 
     /// Creates the state of a reactor: nothing waits.
     public init() {}
 
     /// Whether nothing waits.
     public var isEmpty: Bool { waiting.isEmpty }
+
+    /// Whether requests of a sender wait: later ones wait behind them.
+    public func isHolding(_ sender: SenderID) -> Bool { senders.contains(sender) }
 
     /// Keeps a request with the record that this node has of its sender. Returns its answer if too many wait.
     public mutating func keep(
@@ -35,6 +40,7 @@ public struct Vouching: Sendable {
         guard waiting.count < Limits.ClusterHost.heldEvents else { return event.answerWhenUnreached() }
         let until = now.advanced(milliseconds: Limits.ClusterHost.heldMilliseconds)
         waiting.append(Entry(event: event, sender: sender, record: record, until: until))
+        senders.insert(sender)
         return nil
     }
 
@@ -44,16 +50,19 @@ public struct Vouching: Sendable {
     ) -> [Outcome] {
         var outcomes: [Outcome] = []
         var rest: [Entry] = []
+        // Asked once for each sender: what is known may change meanwhile.
+        let current = senders.filter(isCurrent)
         for entry in waiting {
-            if isCurrent(entry.sender), record(entry.sender) == entry.record {
+            if current.contains(entry.sender), record(entry.sender) == entry.record {
                 outcomes.append(.goesOn(entry.event))
-            } else if isCurrent(entry.sender) || entry.until <= now {
+            } else if current.contains(entry.sender) || entry.until <= now {
                 outcomes.append(.refused(entry.event.answerWhenUnreached()))
             } else {
                 rest.append(entry)
             }
         }
         waiting = rest
+        if !outcomes.isEmpty { senders = Set(rest.lazy.map(\.sender)) }
         return outcomes
     }
 }

@@ -14,7 +14,9 @@ extension ReactorHost {
             // Moved, not copied: a submission has half a dozen reference-counted values.
             var event = Event.tick
             swap(&event, &events[at])
-            if let contact, let sender = event.vouchedSender, !contact.isCurrent(sender, now.monotonic) {
+            if let contact, let sender = event.vouchedSender,
+                vouching.isHolding(sender) || !contact.isCurrent(sender, now.monotonic)
+            {
                 vouchLater(consume event, of: sender, now)
                 continue
             }

@@ -31,6 +31,29 @@ import Testing
         #expect(words(current) == ["goes on"] && vouching.isEmpty)
     }
 
+    @Test("requests wait behind earlier ones of their sender, and go on in their order")
+    func inOrder() {
+        var vouching = vouching()
+        #expect(vouching.isHolding(sender) && !vouching.isHolding(SenderID(5)))
+        for device in 2...3 as ClosedRange<UInt64> {
+            let requester = Requester(
+                connection: ConnectionID(reactor: 0, slot: 0, generation: 1), requestID: UInt32(device))
+            _ = vouching.keep(.forgetDevice(DeviceID(device), requester), of: sender, nil, now: start)
+        }
+        // What is known changes during the review.
+        var questions = 0
+        func isCurrent(_ sender: SenderID) -> Bool {
+            questions += 1
+            return questions > 1
+        }
+        let early = vouching.review(now: start, isCurrent: isCurrent, record: { _ in nil })
+        #expect(early.isEmpty && vouching.isHolding(sender))
+        let devices = vouching.review(now: start, isCurrent: isCurrent, record: { _ in nil }).map {
+            if case .goesOn(.device(let device, _)) = $0 { device.number } else { 0 as UInt64 }
+        }
+        #expect(devices == [1, 2, 3] && !vouching.isHolding(sender))
+    }
+
     @Test("a request whose sender has changed is refused, and so is one whose time is over")
     func refused() {
         var changed = vouching()
