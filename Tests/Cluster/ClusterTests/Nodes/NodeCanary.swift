@@ -37,6 +37,15 @@ enum NodeCanary: CaseIterable {
     case neverPauses
     case neverResumes
     case ignoresStreams
+    // Changes of senders.
+    case missesSenders
+    case neverVouches
+    case writesTwice
+    case losesChanges
+    case losesOutcomes
+    case answersUnwritten
+    case missesApplied
+    case answersUnapplied
 
     /// The first seed of the search for it: that world showed the fault when it was planted.
     var seed: UInt64 {
@@ -44,11 +53,11 @@ enum NodeCanary: CaseIterable {
         case .missesCloses, .missesResumption, .neverPauses, .neverResumes: 2
         case .missesLosses, .ignoresStreams: 3
         case .dropsKept, .dropsAwaited: 4
-        case .ignoresFences: 6
-        case .ignoresLateCommands: 9
-        case .believesReleased, .leavesGate: 10
-        case .ignoresLateTurns: 12
-        case .missesUnsent: 18
+        case .ignoresFences: 31
+        case .ignoresLateCommands: 125
+        case .believesReleased: 36
+        case .leavesGate: 10
+        case .ignoresLateTurns: 49
         case .missesLostLinks: 26
         case .waitsWhenSurrendered, .neverTicks: 43
         default: 0
@@ -59,7 +68,8 @@ enum NodeCanary: CaseIterable {
     func changes(_ event: NodeRouterEvent) -> Bool {
         switch (self, event) {
         case (.missesNewLinks, .linked), (.missesOwners, .owner), (.missesLosses, .lost),
-            (.missesLeaving, .leaves):
+            (.missesLeaving, .leaves), (.losesChanges, .receivedChange), (.losesOutcomes, .receivedOutcome),
+            (.missesApplied, .applied):
             true
         default: false
         }
@@ -85,6 +95,11 @@ enum NodeCanary: CaseIterable {
         case .reordersDelivered where effects.count > 2: effects.reverse()
         case .sendsTwice where world.chance(1):
             effects += effects.filter { if case .send = $0 { true } else { false } }
+        case .writesTwice: effects += effects.filter { if case .submit = $0 { true } else { false } }
+        case .answersUnwritten:
+            effects = effects.map {
+                if case .changed(let number, false) = $0 { .changed(number, isWritten: true) } else { $0 }
+            }
         default: break
         }
     }

@@ -1,5 +1,6 @@
 import Basics
 import Cluster
+import ClusterLog
 import Delivery
 
 /// What must hold in every world of whole nodes.
@@ -11,6 +12,8 @@ struct NodeCheckers {
             /// Done, or stored.
             case accepted
             case notRegistered
+            /// Its sender is suspended.
+            case suspended
             /// The owner could not be reached: it may still happen.
             case unavailable
             /// Its session has ended: it may still happen.
@@ -22,15 +25,17 @@ struct NodeCheckers {
         var requester: Requester
         /// The partition that decides it.
         var partition: Int
+        /// The sender whose credentials a node has checked.
+        var vouchedBy: SenderID?
         var asked: Int64
         var answered = Int64.max
         var outcome = Outcome.open
     }
 
-    /// What keeps its order.
-    private struct Sequence: Hashable {
-        var device: UInt64
-        var connection: ConnectionID
+    /// A change that the log has, of what is registered or let in.
+    private struct Logged {
+        var kind: WorldChange.Kind
+        var request: UInt32
     }
 
     /// The longest that a request may take once there are no faults: its wait for an owner, and some ticks.
@@ -40,12 +45,15 @@ struct NodeCheckers {
         1_000 * (Limits.NodeProtocol.answerMilliseconds + Limits.ClusterHost.heldMilliseconds) + 5_000_000
 
     private(set) var found: [String] = []
-    private(set) var all: [UInt32: Request] = [:]
+    /// By number, which begins at 1.
+    private(set) var all: [Request] = []
     /// The requests that have no answer.
     private(set) var openCount = 0
     private var byConnection: [ConnectionID: [UInt32]] = [:]
-    /// The registrations and removals of each device.
-    private var changes: [UInt64: [UInt32]] = [:]
+    /// Until where each log was applied, where it has the change of each request, and the changes of each device and sender, in order.
+    private var logged = Array(repeating: LogPosition.start, count: NodeWorld.partitions)
+    private var places: [LogPosition?] = []
+    private var changes: [PartitionKey: [Logged]] = [:]
     /// When each node last took a partition, and last decided something of it.
     private var tookAt: [[Int64]] = Array(
         repeating: Array(repeating: 0, count: 3), count: NodeWorld.partitions)
@@ -58,7 +66,11 @@ struct NodeCheckers {
 
     mutating func fail(_ text: String) { if found.count < 5 { found.append(text) } }
 
-    func count(_ outcome: Request.Outcome) -> Int { all.values.count { $0.outcome == outcome } }
+    func count(_ outcome: Request.Outcome) -> Int { all.count { $0.outcome == outcome } }
+
+    subscript(number: UInt32) -> Request? {
+        number > 0 && number <= all.count ? all[Int(number) - 1] : nil
+    }
 
     // MARK: Leases
 
@@ -74,11 +86,9 @@ struct NodeCheckers {
         let partition: Int?
         switch command {
         case .submission(let request, _), .reply(let request, _), .device(.upstreamStored(let request)):
-            partition = all[request]?.partition
-        case .device(.loginAccepted):
-            partition = world.device(of: connection).map {
-                PartitionKey.device(DeviceID($0)).partition(of: NodeWorld.partitions)
-            }
+            partition = self[request]?.partition
+        case .device(.loginAccepted), .appServer(.loginAccepted):
+            partition = world.key(of: connection)?.partition(of: NodeWorld.partitions)
         default: partition = nil
         }
         guard let partition else { return }
@@ -90,7 +100,7 @@ struct NodeCheckers {
     {
         switch command {
         case .submission(_, .refused(.unavailable)), .reply(_, .registrationRefused),
-            .device(.upstreamRefused), .connection:
+            .device(.upstreamRefused), .appServer(.loginRefused(.unavailable)), .connection:
             return
         default: break
         }
@@ -112,18 +122,41 @@ struct NodeCheckers {
         if hosted.excess > 1 { fail("stores: \(hosted.frames.count) frames of \(hosted.partition) wait") }
     }
 
+    /// A node has applied the changes of a frame: all nodes apply the same ones.
+    mutating func counts(
+        _ changes: some Sequence<WorldChange>, at position: LogPosition, of partition: Int, _ time: Int64
+    ) {
+        guard position > logged[partition] else { return }
+        logged[partition] = position
+        for change in changes {
+            let number = Int(change.request) - 1
+            // A message to a topic has several subscribers.
+            if places[number] != nil, change.kind != .topic { fail("order: \(change) is in the log twice") }
+            places[number] = position
+            let key: PartitionKey
+            switch change.kind {
+            case .register, .unregister: key = .device(DeviceID(change.device))
+            case .allow, .suspend: key = .sender(SenderID(change.device))
+            case .message, .upstream, .topic, .signIn: continue
+            }
+            self.changes[key, default: []].append(Logged(kind: change.kind, request: change.request))
+        }
+    }
+
     // MARK: Answers
 
     mutating func asked(
-        _ kind: WorldChange.Kind, _ device: UInt64, _ requester: Requester, of partition: Int, _ time: Int64
+        _ kind: WorldChange.Kind, _ device: UInt64, _ requester: Requester, of partition: Int, _ time: Int64,
+        vouchedBy sender: SenderID? = nil
     ) {
+        precondition(requester.requestID == all.count + 1, "requests are numbered in order")
         openCount += 1
-        all[requester.requestID] = Request(
-            kind: kind, device: device, requester: requester, partition: partition, asked: time)
+        all.append(
+            Request(
+                kind: kind, device: device, requester: requester, partition: partition, vouchedBy: sender,
+                asked: time))
+        places.append(nil)
         byConnection[requester.connection, default: []].append(requester.requestID)
-        if kind == .register || kind == .unregister {
-            changes[device, default: []].append(requester.requestID)
-        }
     }
 
     mutating func answered(_ request: UInt32, _ reply: SubmissionReply, _ world: NodeWorld) {
@@ -143,94 +176,97 @@ struct NodeCheckers {
     }
 
     mutating func answered(_ number: UInt32, _ outcome: Request.Outcome, _ world: NodeWorld) {
-        guard var request = all[number] else { return fail("answers: \(number) was never asked") }
+        guard var request = self[number] else { return fail("answers: \(number) was never asked") }
         guard request.outcome == .open else {
             return fail("answers: request \(number) has two: \(request.outcome), \(outcome)")
         }
         (request.outcome, request.answered) = (outcome, world.time)
         openCount -= 1
-        all[number] = request
-        let span = world.time - request.asked
-        let isCalm = request.asked > NodeWorld.settledMicroseconds
-        if span > (isCalm ? Self.calmMicroseconds : Self.longestMicroseconds) {
-            fail("waits: request \(number) of \(request.asked) took \(span) us")
+        all[Int(number) - 1] = request
+        checkWait(request, number)
+        if outcome == .accepted, places[Int(number) - 1] == nil, request.kind != .topic,
+            request.kind != .signIn
+        {
+            fail("stores: request \(number) is accepted, and the log does not have it")
         }
-        if isCalm, outcome == .unavailable {
-            fail("progress: request \(number) of \(request.asked) is refused")
-        }
-        if request.kind == .message { checkRegistration(request) }
+        checkState(request)
     }
 
     mutating func ended(_ connection: ConnectionID, _ time: Int64) {
-        for number in byConnection[connection] ?? [] where all[number]?.outcome == .open {
+        for number in byConnection[connection] ?? [] where self[number]?.outcome == .open {
             openCount -= 1
-            all[number]?.outcome = .ended
-            all[number]?.answered = time
+            all[Int(number) - 1].outcome = .ended
+            all[Int(number) - 1].answered = time
         }
         byConnection[connection] = nil
     }
 
-    /// An answer to a message depends on whether its device is registered: a change that was acknowledged before it was asked must show, unless a
-    /// later one may undo it.
-    private mutating func checkRegistration(_ request: Request) {
-        let isRegistered: Bool
+    private mutating func checkWait(_ request: Request, _ number: UInt32) {
+        let span = request.answered - request.asked
+        let isCalm = request.asked > NodeWorld.settledMicroseconds
+        if span > (isCalm ? Self.calmMicroseconds : Self.longestMicroseconds) {
+            fail("waits: request \(number) of \(request.asked) took \(span) us")
+        }
+        // Its node does not wait for a tick that tells that its store is too far behind.
+        if isCalm, request.kind.isOperators, span >= 1_000 * Limits.ClusterHost.heldMilliseconds {
+            fail("progress: change \(number) of \(request.asked) took \(span) us")
+        }
+        if isCalm, request.outcome == .unavailable {
+            fail("progress: request \(number) of \(request.asked) is refused")
+        }
+    }
+
+    /// Answers depend on whether a device is registered, and whether a sender is let in.
+    private mutating func checkState(_ request: Request) {
+        let device = PartitionKey.device(DeviceID(request.device))
+        switch (request.kind, request.outcome) {
+        case (.message, .accepted): check(request, of: device, is: .register)
+        case (.message, .notRegistered): check(request, of: device, is: .unregister)
+        case (.signIn, .accepted): check(request, of: .sender(SenderID(request.device)), is: .allow)
+        case (.signIn, .suspended): check(request, of: .sender(SenderID(request.device)), is: .suspend)
+        default: break
+        }
+        guard let sender = request.vouchedBy else { return }
         switch request.outcome {
-        case .accepted: isRegistered = true
-        case .notRegistered: isRegistered = false
-        default: return
+        // It was let in.
+        case .accepted, .notRegistered: check(request, of: .sender(sender), is: .allow, within: Self.known)
+        case .suspended: check(request, of: .sender(sender), is: .suspend, within: Self.known)
+        case .open, .unavailable, .ended: break
         }
-        let changes = (changes[request.device] ?? []).compactMap { all[$0] }.filter {
-            $0.asked < request.answered
+    }
+
+    /// What a node may not know yet of the senders.
+    private static let known = 1_000 * Limits.ClusterLog.leaseMilliseconds
+
+    /// An answer that shows a state agrees with a change that the log has: the last one that was acknowledged some time before the request was
+    /// made, or a later one.
+    private mutating func check(
+        _ request: Request, of object: PartitionKey, is state: WorldChange.Kind, within span: Int64 = 0
+    ) {
+        for change in (changes[object] ?? []).reversed() {
+            if change.kind == state { return }
+            let source = all[Int(change.request) - 1]
+            guard source.outcome == .accepted, source.answered + span < request.asked else { continue }
+            return fail(
+                "answers: request \(request.requester.requestID) of \(object), asked at \(request.asked), is \(request.outcome) at \(request.answered), but \(source.kind) was acknowledged at \(source.answered)"
+            )
         }
-        let contrary = changes.filter {
-            $0.outcome == .accepted && ($0.kind == .register) != isRegistered
-                && $0.answered < request.asked
-        }
-        guard let last = contrary.max(by: { $0.answered < $1.answered }) else {
-            // Before any change, no device is registered.
-            let canBe = !isRegistered || changes.contains { $0.kind == .register }
-            if !canBe { fail("answers: device \(request.device) was never registered") }
-            return
-        }
-        let mayUndo = changes.contains { change in
-            guard (change.kind == .register) == isRegistered else { return false }
-            // One that is not answered, or has failed, may happen at any time.
-            return change.outcome != .accepted || change.answered > last.asked
-        }
-        guard !mayUndo else { return }
+        // Before any change, no device is registered, and all senders are let in.
+        guard state != .unregister, state != .allow else { return }
         fail(
-            "answers: request \(request.requester.requestID) is \(request.outcome), but \(last.kind) of \(last.asked) was acknowledged at \(last.answered), asked \(request.asked)"
+            "answers: request \(request.requester.requestID) of \(object) is \(request.outcome), but never was"
         )
     }
 
-    // MARK: The end
-
-    /// Whether nothing waits for anything.
-    func isQuiet(_ world: NodeWorld) -> Bool {
-        openCount == 0
-            && world.nodes.allSatisfy { node in
-                node.router.heldCount + node.router.openCount == 0
-                    && node.cores.allSatisfy { $0.map(\.isQuiet) ?? true }
-            }
-    }
-
-    mutating func finish(_ world: NodeWorld) {
-        let open = all.values.filter { $0.outcome == .open }
-        if let first = open.min(by: { $0.asked < $1.asked }) {
-            fail("waits: \(open.count) requests have no answer, the first of \(first.asked): \(first)")
+    /// A node has the outcome of a change: the log has it, and the node has applied it, unless that has taken long.
+    mutating func isWritten(_ number: UInt32, _ node: WorldNode, _ time: Int64) {
+        guard let request = self[number], let place = places[Int(number) - 1] else {
+            return fail("answers: change \(number) is not in the log")
         }
-        checkStores(world)
-        checkTopics(world)
-        for node in world.nodes {
-            let router = node.router
-            if router.heldCount > 0 || router.openCount > 0 {
-                fail("counts: node \(node.index) holds \(router.heldCount), waits for \(router.openCount)")
-            }
-            for case let core? in node.cores where !core.isQuiet {
-                fail("counts: partition \(core.partition) of node \(node.index) waits: \(core.elsewhere)")
-            }
+        let isLate = time - request.asked >= 1_000 * Limits.ClusterHost.heldMilliseconds
+        if !isLate, place > node.replicas[request.partition].store.reader.position {
+            fail("answers: node \(node.index) has not applied change \(number)")
         }
-        checkSessions(world)
     }
 
     /// Looks at a partition after its turn.
@@ -242,93 +278,5 @@ struct NodeCheckers {
         }
         for (request, reached) in core.elsewhere.done { reachedSubscribers[request] = reached }
         core.elsewhere.done = []
-    }
-
-    private mutating func checkTopics(_ world: NodeWorld) {
-        var devices: [UInt32: Set<UInt64>] = [:]
-        for hosted in world.nodes.first?.replicas ?? [] {
-            for message in hosted.store.messages where message.kind == .topic {
-                devices[message.request, default: []].insert(message.device)
-            }
-        }
-        for (request, reached) in reachedSubscribers where devices[request]?.count ?? 0 < reached {
-            fail(
-                "stores: topic message \(request) reached \(reached), and \(devices[request]?.count ?? 0) have it"
-            )
-        }
-    }
-
-    private mutating func checkStores(_ world: NodeWorld) {
-        for partition in 0..<NodeWorld.partitions {
-            let stores = world.nodes.map(\.replicas[partition].store)
-            for store in stores where store.messages != stores[0].messages {
-                fail("stores: \(partition) differs: \(stores.map(\.messages.count))")
-            }
-            var last: [Sequence: UInt32] = [:]
-            var seen: Set<UInt32> = []
-            // A message to a topic is sent again to those that have it if another subscriber has not.
-            for message in stores[0].messages where message.kind != .topic {
-                if !seen.insert(message.request).inserted {
-                    fail("order: \(message.request) is stored twice")
-                }
-                // An upstream message may be passed on by another owner of its device than the one before it.
-                guard message.kind == .message, all[message.request]?.outcome == .accepted else { continue }
-                let sequence = Sequence(device: message.device, connection: message.connection)
-                if let before = last[sequence], before > message.request {
-                    fail("order: \(message.request) is stored after \(before) of \(sequence)")
-                }
-                last[sequence] = message.request
-            }
-            let lost = all.values.filter {
-                ($0.kind == .message || $0.kind == .upstream) && $0.outcome == .accepted
-                    && $0.partition == partition && !seen.contains($0.requester.requestID)
-            }
-            if !lost.isEmpty { fail("stores: \(lost.count) accepted messages are lost") }
-        }
-    }
-
-    /// Each session that is let in is known to the owner of its partition, and the owner has no others.
-    private mutating func checkSessions(_ world: NodeWorld) {
-        var remote = Array(repeating: 0, count: world.nodes.count)
-        for partition in 0..<NodeWorld.partitions {
-            guard
-                let owner = world.nodes.first(where: {
-                    $0.router.standing(of: partition) == .serving
-                }), let core = owner.cores[partition]
-            else {
-                fail("progress: partition \(partition) is not served")
-                continue
-            }
-            for node in world.nodes {
-                for connection in node.connections {
-                    guard case .loggedIn(let device) = connection.login,
-                        PartitionKey.device(DeviceID(device)).partition(of: NodeWorld.partitions)
-                            == partition
-                    else { continue }
-                    if node !== owner { remote[owner.index] += 1 }
-                    if core.sessions[device] != connection.id(node) {
-                        fail("sessions: device \(device) at node \(node.index) is unknown to its owner")
-                    }
-                }
-            }
-            for (device, session) in core.sessions
-            where !world.nodes.contains(where: { node in
-                node.connections.contains { $0.id(node) == session }
-            }) {
-                fail("sessions: \(session) of device \(device) has ended")
-            }
-        }
-        for node in world.nodes where node.router.sessionCount > remote[node.index] {
-            fail(
-                "counts: node \(node.index) has \(node.router.sessionCount) sessions, not \(remote[node.index])"
-            )
-        }
-        for node in world.nodes {
-            for connection in node.connections {
-                if case .asked = connection.login {
-                    fail("waits: a login of node \(node.index) has no answer")
-                }
-            }
-        }
     }
 }

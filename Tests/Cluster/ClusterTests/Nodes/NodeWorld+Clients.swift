@@ -6,9 +6,17 @@ import Delivery
 final class WorldConnection {
     enum Login {
         case none
-        /// It waits for the answer.
-        case asked(device: UInt64)
-        case loggedIn(device: UInt64)
+        /// It waits for the answer: an app server, to this request.
+        case asked(PartitionKey, request: UInt32?)
+        case loggedIn(PartitionKey)
+
+        /// The device or sender.
+        var key: PartitionKey? {
+            switch self {
+            case .none: nil
+            case .asked(let key, _), .loggedIn(let key): key
+            }
+        }
     }
 
     let slot: UInt32
@@ -26,6 +34,8 @@ final class WorldConnection {
 
 /// The clients of all nodes.
 extension NodeWorld {
+    static let secret = SecretDigest(bytes: [1])
+
     func work() {
         guard time < Self.loadMicroseconds else { return }
         after(draw(2_000...25_000)) { $0.work() }
@@ -34,30 +44,40 @@ extension NodeWorld {
             let device = Self.devices.randomElement(using: &random),
             let sender = Self.senders.randomElement(using: &random)
         else { return }
-        switch draw(0...99) {
+        switch draw(0...119) {
         case 0..<12: request(.register, device, sender, connection, node)
         case 12..<20: request(.unregister, device, sender, connection, node)
-        case 20..<32: login(device, connection, node)
+        case 20..<32: login(.device(DeviceID(device)), connection, node)
         case 32..<48: request(.upstream, device, sender, connection, node)
         case 48..<52: request(.topic, device, sender, connection, node)
+        case 100..<104: operate(chance(50) ? .allow : .suspend, sender, node)
+        case 104..<110: login(.sender(sender), connection, node)
+        case 110..<118: request(.message, device, sender, connection, node, isVouched: true)
+        case 118...: request(.topic, device, sender, connection, node, isVouched: true)
         default: for _ in 0..<draw(1...3) { request(.message, device, sender, connection, node) }
         }
     }
 
     private func request(
         _ kind: WorldChange.Kind, _ device: UInt64, _ sender: SenderID, _ connection: WorldConnection,
-        _ node: WorldNode
+        _ node: WorldNode, isVouched: Bool = false
     ) {
         requests += 1
         let requester = Requester(connection: connection.id(node), requestID: requests)
         let key: PartitionKey =
             switch kind {
             case .register, .unregister, .message: .device(DeviceID(device))
-            case .upstream, .topic: .sender(sender)
+            case .upstream, .topic, .allow, .suspend, .signIn: .sender(sender)
             }
-        checkers.asked(kind, device, requester, of: key.partition(of: Self.partitions), time)
-        let event = event(kind, device, sender, requester)
-        if let event { accept(event, node) }
+        checkers.asked(
+            kind, device, requester, of: key.partition(of: Self.partitions), time,
+            vouchedBy: isVouched ? sender : nil)
+        guard let event = event(kind, device, sender, requester) else { return }
+        if isVouched {
+            acceptVouched(event, of: sender, requests, node)
+        } else {
+            accept(event, node)
+        }
     }
 
     private func event(
@@ -67,7 +87,7 @@ extension NodeWorld {
         case .register:
             .register(
                 RegistrationRequest(
-                    requester: requester, device: DeviceID(device), token: SecretDigest(bytes: [1]),
+                    requester: requester, device: DeviceID(device), token: Self.secret,
                     category: [], subtype: [], senderText: []))
         case .unregister: .forgetDevice(DeviceID(device), requester)
         case .message:
@@ -88,27 +108,36 @@ extension NodeWorld {
                         requester: requester, sender: sender, target: TopicTarget($0),
                         content: MessageContent(messageID: [], body: [])))
             }
+        // Operators ask otherwise, and app servers log in.
+        case .allow, .suspend, .signIn: nil
         }
     }
 
-    /// The device as which a connection logs in. `nil` if it has ended or has not asked.
-    func device(of id: ConnectionID) -> UInt64? {
+    /// The device or sender as which a connection logs in. `nil` if it has ended or has not asked.
+    func key(of id: ConnectionID) -> PartitionKey? {
         let node = nodes[Int(id.node) - 1]
-        return switch node.connections.first(where: { $0.id(node) == id })?.login {
-        case .asked(let device), .loggedIn(let device): device
-        case .some(.none), nil: nil
-        }
+        return node.connections.first { $0.id(node) == id }?.login.key
     }
 
-    /// A connection logs in as a device once.
-    private func login(_ device: UInt64, _ connection: WorldConnection, _ node: WorldNode) {
+    /// A connection logs in once.
+    private func login(_ key: PartitionKey, _ connection: WorldConnection, _ node: WorldNode) {
         guard case .none = connection.login else { return }
-        connection.login = .asked(device: device)
-        accept(
-            .deviceLogin(
-                DeviceLogin(
-                    connection: connection.id(node), device: DeviceID(device),
-                    token: SecretDigest(bytes: [1]), received: [])), node)
+        let id = connection.id(node)
+        switch key {
+        case .device(let device):
+            connection.login = .asked(key, request: nil)
+            accept(
+                .deviceLogin(
+                    DeviceLogin(connection: id, device: device, token: Self.secret, received: [])), node)
+        case .sender(let sender):
+            requests += 1
+            connection.login = .asked(key, request: requests)
+            checkers.asked(
+                .signIn, sender.number, Requester(connection: id, requestID: requests),
+                of: key.partition(of: Self.partitions), time)
+            accept(.appServerLogin(id, sender, key: Self.secret), node)
+        default: break
+        }
     }
 
     /// A command reaches a session of a node.
@@ -119,11 +148,17 @@ extension NodeWorld {
         case .reply(let request, let reply): checkers.answered(request, reply, self)
         case .device(.upstreamStored(let request)): checkers.answered(request, .accepted, self)
         case .device(.upstreamRefused(let request, _)): checkers.answered(request, .unavailable, self)
-        case .device(.loginAccepted):
-            guard case .asked(let device) = connection.login else {
+        case .device(.loginAccepted), .appServer(.loginAccepted):
+            guard case .asked(let key, let request) = connection.login else {
                 return checkers.fail("answers: a login is accepted twice")
             }
-            connection.login = .loggedIn(device: device)
+            connection.login = .loggedIn(key)
+            if let request { checkers.answered(request, .accepted, self) }
+        case .appServer(.loginRefused(let refusal)):
+            if case .asked(_, let request?) = connection.login {
+                checkers.answered(request, refusal == .suspended ? .suspended : .unavailable, self)
+            }
+            close(id, node)
         case .device(.loginRefused), .connection(.close): close(id, node)
         default: break
         }
@@ -139,10 +174,10 @@ extension NodeWorld {
         let id = connection.id(node)
         checkers.ended(id, time)
         if node.isRunning {
-            switch connection.login {
-            case .asked(let device), .loggedIn(let device):
-                accept(.deviceClosed(id, DeviceID(device)), node)
-            case .none: break
+            switch connection.login.key {
+            case .device(let device): accept(.deviceClosed(id, device), node)
+            case .sender(let sender): accept(.appServerClosed(id, sender), node)
+            default: break
             }
         }
         connection.generation += 1

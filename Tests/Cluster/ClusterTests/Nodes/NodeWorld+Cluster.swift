@@ -36,6 +36,7 @@ extension NodeWorld {
                     .reached(node.membership?.reached(of: hosted.partition) ?? .start), of: hosted, node)
                 world.handle(.tick, of: hosted, node)
             }
+            world.publishKnowledge(node)
             if world.canary != .neverTicks { world.route(.tick, node) }
             world.postIncoming(node)
             // The partitions are ticked as well.
@@ -104,7 +105,15 @@ extension NodeWorld {
         case .closeSessions(let partition):
             postIncoming(node)
             postJob(node) { $0.closeSessions(of: partition, node) }
-        case .moved, .submit, .store, .sendChange, .sendOutcome, .changed, .unreached: break
+        case .submit(let change, let origin, let partition):
+            submit(Self.batch(change, origin, by: node), node.replicas[partition], node)
+        case .sendChange(let change, let number, let owner):
+            if isFaulty, chance(1) { return route(.unsentChange(number: number, to: owner), node) }
+            send(.change(change, number: number), from: node, to: nodes[Int(owner.number) - 1])
+        case .sendOutcome(let number, let position, let other):
+            send(.outcome(number: number, position), from: node, to: nodes[Int(other.number) - 1])
+        case .changed(let number, let isWritten): changed(number, isWritten: isWritten, node)
+        case .moved, .store, .unreached: break
         }
     }
 
@@ -147,7 +156,10 @@ extension NodeWorld {
             if other !== node, max(node.aloneUntil, other.aloneUntil, node.quietUntil) > time { continue }
             after(draw(100...3_000)) { world in
                 guard other.downCutUntil <= world.time, other.isRunning else { return }
-                other.clusterInbox.jobs.append { $0.handle(.heartbeat(heartbeat), other) }
+                other.clusterInbox.jobs.append { world in
+                    world.handle(.heartbeat(heartbeat), other)
+                    world.publishKnowledge(other)
+                }
                 world.wakeCluster(other)
             }
         }
@@ -202,6 +214,7 @@ extension NodeWorld {
     }
 
     private func fail(_ batch: WorldBatch, _ partition: Int, _ node: WorldNode) {
+        if let origin = batch.origin { return route(.completed(origin, at: nil), node) }
         node.reactorInbox.reports.append((partition, batch.number, true))
         wakeReactor(node)
     }
@@ -257,14 +270,31 @@ extension NodeWorld {
                 changes = own.map(\.changes)
             case .foreign(let content): changes = Self.changes(in: content)
             }
+            world.checkers.counts(changes.joined(), at: frame.position, of: hosted.partition, world.time)
             for change in changes.dropFirst(Int(frame.skips)).joined() { hosted.store.apply(change) }
             hosted.store.reader = LogReader(term: frame.term, number: frame.number, position: frame.position)
-            for batch in own { node.reactorInbox.reports.append((hosted.partition, batch.number, false)) }
-            if !own.isEmpty { world.wakeReactor(node) }
-            node.clusterInbox.jobs.append { $0.handle(.applied(frame.position), of: hosted, node) }
+            if world.canary != .missesSenders, changes.joined().contains(where: \.kind.isOperators) {
+                world.readSenders(node)
+            }
+            for batch in own { world.completed(batch, at: frame.position, of: hosted.partition, node) }
+            node.clusterInbox.jobs.append { world in
+                world.handle(.applied(frame.position), of: hosted, node)
+                world.route(.applied(frame.position, partition: hosted.partition), node)
+            }
             world.wakeCluster(node)
             if !hosted.frames.isEmpty { world.applyLater(hosted, node) }
         }
+    }
+
+    /// The store has a batch of this node.
+    private func completed(
+        _ batch: WorldBatch, at position: LogPosition, of partition: Int, _ node: WorldNode
+    ) {
+        guard let origin = batch.origin else {
+            node.reactorInbox.reports.append((partition, batch.number, false))
+            return wakeReactor(node)
+        }
+        node.clusterInbox.jobs.append { $0.route(.completed(origin, at: position), node) }
     }
 
     private static func changes(in content: [UInt8]) -> [[WorldChange]] {

@@ -1,11 +1,14 @@
 import Basics
 import Cluster
+import ClusterLog
 import Delivery
 
 /// What nodes send each other.
 enum WorldItem {
     case event(Event)
     case command(SessionCommand, ConnectionID)
+    case change(ControlChange, number: UInt64)
+    case outcome(number: UInt64, LogPosition?)
 }
 
 /// The links between nodes: each direction keeps its order, and a link that breaks loses what is under way.
@@ -62,6 +65,11 @@ extension NodeWorld {
                 case .event(let event): world.route(.received(event, from: node.number), other)
                 case .command(let command, let connection):
                     world.route(.receivedCommand(command, to: connection, from: node.number), other)
+                case .change(let change, let number):
+                    world.route(.receivedChange(change, number: number, from: node.number), other)
+                case .outcome(let number, var position):
+                    if world.canary == .answersUnapplied, position != nil { position = .start }
+                    world.route(.receivedOutcome(number: number, at: position, from: node.number), other)
                 }
             }
         }

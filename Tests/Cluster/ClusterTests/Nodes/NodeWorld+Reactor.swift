@@ -29,6 +29,7 @@ extension NodeWorld {
         }
         for (connection, command) in inbox.commands { perform(command, connection, node, of: nil) }
         for job in inbox.jobs { job(self) }
+        vouch(node)
         endReactorTurn(node)
     }
 
@@ -175,7 +176,7 @@ extension NodeWorld {
 
     private func makeCore(_ partition: Int, _ lease: WorldLease, _ node: WorldNode) {
         node.cores[partition] = WorldCore(
-            partition, lease, firstRun: UInt32(truncatingIfNeeded: random.next()))
+            partition, lease, node.directory, firstRun: UInt32(truncatingIfNeeded: random.next()))
     }
 
     private func removeLeft(_ node: WorldNode) {
@@ -207,8 +208,7 @@ extension NodeWorld {
     func closeSessions(of partition: Int, _ node: WorldNode) {
         guard canary != .keepsSessions else { return }
         for connection in node.connections {
-            guard case .loggedIn(let device) = connection.login,
-                PartitionKey.device(DeviceID(device)).partition(of: Self.partitions) == partition
+            guard case .loggedIn(let key) = connection.login, key.partition(of: Self.partitions) == partition
             else { continue }
             close(connection.id(node), node)
         }

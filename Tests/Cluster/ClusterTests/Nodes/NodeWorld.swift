@@ -7,7 +7,7 @@ import Delivery
 
 /// Whole nodes in one simulated world: each with the router, the memberships, the replicas and the doors and gates of its partitions, on a
 /// log and links that fail in every way. Clients of all nodes send to devices, topics and senders,
-/// register and remove devices, and log in. A seed repeats a run.
+/// register and remove devices, and log in; operators change senders. A seed repeats a run.
 final class NodeWorld {
     static let partitions = 2
     static let devices: [UInt64] = [1, 2, 3, 4, 5, 6]
@@ -121,10 +121,13 @@ final class NodeWorld {
                 linkAddress: "127.0.0.1:\(7_000 + node.index)", partitions: Self.partitions),
             seed: random.next(), now: now)
         node.connections = (0..<3).map { WorldConnection(slot: UInt32($0)) }
+        (node.directory, node.vouching, node.changes) = (directory(of: node), Vouching(), [:])
+        node.known = Array(repeating: .distantPast, count: Self.partitions)
         for hosted in node.replicas {
             hosted.replica = Replica(
                 log: Self.key(hosted.partition), at: hosted.store.reader, batches: hosted.store.batches,
                 reads: 1...1, now: now.monotonic)
+            route(.applied(hosted.replica.stored, partition: hosted.partition), node)
             handle(.connected, of: hosted, node)
             follow(hosted, node)
         }
@@ -137,6 +140,7 @@ final class NodeWorld {
         (node.pausedUntil, node.deferred) = (0, [])
         for connection in node.connections { end(connection, node) }
         node.connections = []
+        checkers.ended(node.operators, time)
         node.process += 1
         (node.clusterInbox, node.reactorInbox, node.toCluster) = (.init(), .init(), .init())
         (node.owned, node.owedCommands, node.awaited) = ([], [], [:])
@@ -209,7 +213,11 @@ final class NodeWorld {
         if canary != .ignoresStreams { handle(.examined(.unfit), of: hosted, node) }
         after(span) { world in
             hosted.isUnfit = false
-            world.after(0, on: node) { $0.handle(.examined(.fit), of: hosted, node) }
+            // Another fault may have begun before the node looks.
+            world.after(0, on: node) { world in
+                let isFit = !hosted.isUnfit || world.canary == .ignoresStreams
+                world.handle(.examined(isFit ? .fit : .unfit), of: hosted, node)
+            }
         }
     }
 

@@ -56,6 +56,8 @@ extension WorldCore {
 
     func handleOfSender(_ event: Event) {
         switch event {
+        case .sender(let sender, .login(let connection, let key)): login(connection, sender, key)
+        case .sender(_, .closed(let connection)): appServers[connection] = nil
         case .sender(_, .upstreamResolved(let upstream, let token)):
             let requester = upstream.requester
             change(.upstream, upstream.device, requester)

@@ -17,6 +17,9 @@ final class WorldCore {
     /// The devices to be read from the store.
     var wanted: [UInt64] = []
     var sessions: [UInt64: ConnectionID] = [:]
+    /// The sessions of app servers, with their senders.
+    var appServers: [ConnectionID: UInt64] = [:]
+    private var directory: SenderDirectory
     var events: [Event] = []
     /// Whether it is looked at in this turn.
     var isActive = false
@@ -30,14 +33,22 @@ final class WorldCore {
         case event(Event)
     }
 
-    init(_ partition: Int, _ lease: WorldLease, firstRun: UInt32) {
-        (self.partition, self.lease) = (partition, lease)
+    init(_ partition: Int, _ lease: WorldLease, _ directory: SenderDirectory, firstRun: UInt32) {
+        (self.partition, self.lease, self.directory) = (partition, lease, directory)
         elsewhere = WorldElsewhere(lastRun: firstRun)
         gate = OutputGate(partition: partition, of: NodeWorld.partitions)
     }
 
     /// Whether the store owes it nothing.
     var isFree: Bool { open.isEmpty && waiting.isEmpty }
+
+    /// Whether a session is logged in as a device or sender.
+    func has(_ session: ConnectionID, of key: PartitionKey) -> Bool {
+        switch key {
+        case .device(let device): sessions[device.number] == session
+        default: appServers[session] != nil
+        }
+    }
 
     /// Whether nothing waits.
     var isQuiet: Bool { isFree && !gate.isHolding && elsewhere.isEmpty }
@@ -86,6 +97,24 @@ final class WorldCore {
         case .device(_, .closed(let connection)):
             if sessions[device.number] == connection { sessions[device.number] = nil }
         default: handleOfDevice(event)
+        }
+    }
+
+    func login(_ connection: ConnectionID, _ sender: SenderID, _ key: SecretDigest) {
+        if let refusal = directory.check(sender, key: key, at: 0) {
+            return answer(connection, .appServer(.loginRefused(refusal)))
+        }
+        appServers[connection] = sender.number
+        answer(connection, .appServer(.loginAccepted))
+    }
+
+    /// The senders have changed: the sessions of those that are suspended end.
+    func use(_ directory: SenderDirectory) {
+        self.directory = directory
+        let ended = appServers.filter { directory.suspended.contains(SenderID($0.value)) }.keys
+        for connection in ended.sorted(by: { ($0.node, $0.slot) < ($1.node, $1.slot) }) {
+            appServers[connection] = nil
+            answer(connection, .connection(.close(.senderSuspended)))
         }
     }
 

@@ -3,7 +3,7 @@ import Cluster
 import ClusterLog
 import Delivery
 
-/// A change of the registrations or messages of a partition, as its log has it.
+/// A change of the registrations, messages or senders of a partition, as its log has it.
 struct WorldChange: Hashable {
     enum Kind: UInt64 {
         case register, unregister, message
@@ -11,9 +11,17 @@ struct WorldChange: Hashable {
         case upstream
         /// A message to a topic, at one of its subscribers.
         case topic
+        /// An operator lets a sender in, or suspends it.
+        case allow, suspend
+        /// No change: an app server logs in.
+        case signIn
+
+        /// Whether an operator makes it.
+        var isOperators: Bool { self == .allow || self == .suspend }
     }
 
     var kind: Kind
+    /// The device, or the sender.
     var device: UInt64
     var connection: ConnectionID
     var request: UInt32
@@ -22,6 +30,7 @@ struct WorldChange: Hashable {
 /// What the store of a node has of a partition.
 struct WorldStore {
     var registered: Set<UInt64> = []
+    var suspended: Set<UInt64> = []
     var messages: [WorldChange] = []
     var reader = LogReader()
     var batches: UInt64 = 0
@@ -31,6 +40,9 @@ struct WorldStore {
         case .register: registered.insert(change.device)
         case .unregister: registered.remove(change.device)
         case .message, .upstream, .topic: messages.append(change)
+        case .allow: suspended.remove(change.device)
+        case .suspend: suspended.insert(change.device)
+        case .signIn: break
         }
     }
 }
@@ -67,6 +79,8 @@ final class WorldReplica {
 struct WorldBatch {
     var number: UInt64
     var changes: [WorldChange]
+    /// Who has asked for it, if it is a change by an operator.
+    var origin: ChangeOrigin?
 }
 
 /// What waits for a reactor: parcels are merged, and their parts handled in this order.
@@ -114,8 +128,14 @@ final class WorldNode {
     /// What this turn has for the reactor.
     var owned: [Event] = []
     var owedCommands: [(ConnectionID, SessionCommand)] = []
+    /// The changes of operators without an outcome, and whether they still wait for it.
+    var changes: [ChangeOrigin.Number: Bool] = [:]
+    /// Until when it counts as having all that is confirmed of each partition; both threads see it, and the senders that it has.
+    var known: [Instant]
+    var directory = SenderDirectory()
 
     // The reactor.
+    var vouching = Vouching()
     var doors: [PartitionDoor]
     var cores: [WorldCore?]
     var awaited: [Int: WorldLease] = [:]
@@ -125,6 +145,10 @@ final class WorldNode {
     var connections: [WorldConnection] = []
 
     var number: NodeNumber { NodeNumber(UInt16(index + 1)) }
+    /// Stands for the connections of the operators of this process.
+    var operators: ConnectionID {
+        ConnectionID(node: number.number, reactor: 0, slot: 99, generation: UInt32(process))
+    }
 
     init(_ index: Int, _ partitions: Int) {
         self.index = index
@@ -132,5 +156,6 @@ final class WorldNode {
         replicas = (0..<partitions).map { WorldReplica($0, NodeWorld.key($0)) }
         doors = Array(repeating: PartitionDoor(), count: partitions)
         cores = Array(repeating: nil, count: partitions)
+        known = Array(repeating: .distantPast, count: partitions)
     }
 }
