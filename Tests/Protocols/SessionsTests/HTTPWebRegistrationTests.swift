@@ -16,7 +16,7 @@ import Wire
         String(decoding: HTTPHarness.seal.token(for: name), as: UTF8.self)
     }
 
-    /// An endpoint of so many bytes, or of the fewest.
+    /// An endpoint of `bytes` bytes, or of the fewest.
     private static func endpoint(bytes: Int = 0) -> String {
         let (head, tail) = ("https://push.example/", "/\(token(Push.name))?q=1#f")
         return head + String(repeating: "a", count: max(0, bytes - head.utf8.count - tail.utf8.count)) + tail
@@ -102,7 +102,7 @@ import Wire
         #expect(late.events.isEmpty && late.sent.hasPrefix("HTTP/1.1 401 ") && late.sent.contains("expired"))
     }
 
-    @Test("an endpoint has a token of this server in its last segment, and up to so many bytes")
+    @Test("an endpoint has a token of this server in its last segment, and a limited length")
     func endpoints() throws {
         let limit = Limits.Registration.endpointBytes
         #expect(try wanted(create(Self.web(endpoint: Self.endpoint(bytes: limit)))).endpoint == Push.name)

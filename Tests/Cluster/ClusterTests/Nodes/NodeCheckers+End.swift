@@ -89,7 +89,7 @@ extension NodeCheckers {
             if Set(suspended).count > 1 { fail("senders: \(partition) differs: \(suspended)") }
         }
         for node in world.nodes where node.directory.suspended != world.directory(of: node).suspended {
-            fail("senders: node \(node.index) knows \(node.directory.suspended)")
+            fail("senders: node \(node.index) has \(node.directory.suspended)")
         }
     }
 

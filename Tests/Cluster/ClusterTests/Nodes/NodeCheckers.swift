@@ -207,7 +207,7 @@ struct NodeCheckers {
         if span > (isCalm ? Self.calmMicroseconds : Self.longestMicroseconds) {
             fail("waits: request \(number) of \(request.asked) took \(span) us")
         }
-        // Its node does not wait for a tick that tells that its store is too far behind.
+        // Its node does not wait for a tick that shows that its store is too far behind.
         if isCalm, request.kind.isOperators, span >= 1_000 * Limits.ClusterHost.heldMilliseconds {
             fail("progress: change \(number) of \(request.asked) took \(span) us")
         }
