@@ -51,7 +51,7 @@ class HTTPLink: SessionLink<HTTPSession> {
     private func answer(_ request: HostRequest, _ query: FeedbackQuery, now: Now) {
         let (id, mailbox, seal) = (connection.id, daemon.mailboxes[host.index], daemon.seal)
         let isTaken =
-            daemon.senders.areCurrent
+            daemon.senders.areCurrent(since: now)
             && daemon.storeThreads.perform { store in
                 let entries = try? store.feedback(of: query.sender, after: query.after, limit: query.limit)
                 let page = entries.map { FeedbackPage.json($0, of: query, seal: seal) }

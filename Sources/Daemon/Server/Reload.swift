@@ -92,7 +92,7 @@ extension SessionSettings {
         // One directory lookup per request, independent of the number of recipients.
         senderOfKey = { key, now in senders.directory.sender(withKey: key, at: now) }
         isKeySuspended = { key, now in senders.directory.isSuspended(key: key, at: now) }
-        areSendersCurrent = { senders.areCurrent }
+        areSendersCurrent = { senders.areCurrent(since: $0) }
         accounts = AccountFunctions(
             account: { senders.directory.account(withKeyID: $0) }, record: { senders.directory[$0] },
             verifies: { RSAKey.verifies($0, of: $1, by: $2) })

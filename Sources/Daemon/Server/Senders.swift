@@ -39,8 +39,10 @@ final class Senders: Sendable {
         observer.withLock { $0 = changed }
     }
 
-    /// Whether the senders are known as they are, with all changes that another node has confirmed.
-    var areCurrent: Bool { contact?.areSendersCurrent(Now.read().monotonic) ?? true }
+    /// Whether what was read of the senders at a time or later was as it is, with all changes that another node has confirmed.
+    func areCurrent(since start: Now) -> Bool {
+        contact?.areSendersCurrent(from: start.monotonic, to: Now.read().monotonic) ?? true
+    }
 
     /// The current senders.
     var directory: SenderDirectory { current.withLock { $0 } }

@@ -109,7 +109,7 @@ struct Startup: ~Copyable {
         let hosts = makeHosts(
             reactors, map, mailboxes, storeThreads, port, gateway.port, webhooks, clock, factory,
             bench?.faults)
-        for host in hosts { host.senderRecord = { senders.directory[$0] } }
+        for host in hosts { host.senders = { senders.directory } }
         let sockets = try openSockets()
         let operators = try reading(store) { store throws(StoreError) in
             try OperatorAccounts(store: store, isTLS: configuration.adminTLS)

@@ -1,7 +1,8 @@
 public import Basics
 public import Delivery
 
-/// Requests whose credentials were checked by what this node has of their senders, which may be out of date.
+/// Requests whose credentials were checked by what this node has of their senders, or whose session was let in by it, which may be out of
+/// date.
 ///
 /// Each waits until the node has all that was confirmed of its sender: if the sender is as it was, the request goes on; if not, or if that
 /// takes too long, its client is answered that the owner cannot be reached, and sends it again. The requests of a sender keep their order:
@@ -15,7 +16,16 @@ public struct Vouching: Sendable {
         var until: Instant
     }
 
-    /// What becomes of a request.
+    /// Which way a new request goes.
+    public enum Way: Hashable, Sendable {
+        case passes
+        /// It is to be kept.
+        case waits
+        /// It is answered that the owner cannot be reached.
+        case refused
+    }
+
+    /// What becomes of a request that was kept.
     public enum Outcome: Sendable {
         case goesOn(Event)
         case refused(UnreachedAnswer)
@@ -30,8 +40,16 @@ public struct Vouching: Sendable {
     /// Whether nothing waits.
     public var isEmpty: Bool { waiting.isEmpty }
 
-    /// Whether requests of a sender wait: later ones wait behind them.
-    public func isHolding(_ sender: SenderID) -> Bool { senders.contains(sender) }
+    /// Returns which way a request goes whose sender has a record, which this node read when the request came or earlier.
+    ///
+    /// A session was let in earlier. Its sender may have been suspended since, and the close that its owner sends may be late; a request
+    /// with credentials of its own is answered where they are checked.
+    public func way(
+        of sender: SenderID, _ record: SenderRecord?, isSession: Bool, isCurrent: Bool
+    ) -> Way {
+        if isSession, record?.isSuspended ?? true { return .refused }
+        return isCurrent && !senders.contains(sender) ? .passes : .waits
+    }
 
     /// Keeps a request with the record that this node has of its sender. Returns its answer if too many wait.
     public mutating func keep(

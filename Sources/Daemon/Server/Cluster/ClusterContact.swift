@@ -1,4 +1,5 @@
 import Basics
+import Cluster
 import Delivery
 import Synchronization
 
@@ -12,21 +13,29 @@ final class ClusterContact: Sendable {
     /// Another reason for which it accepts no work.
     private let trouble = Mutex<String?>(nil)
     /// Until when this node counts as having all that is confirmed of each partition.
-    private let known: [PartitionLease]
+    private let known: Mutex<[KnownSpan]>
 
     /// The contact of a node of a cluster with this many partitions: none yet.
-    init(partitions: Int) { known = (0..<partitions).map { _ in PartitionLease() } }
+    init(partitions: Int) { known = Mutex(Array(repeating: KnownSpan(), count: partitions)) }
 
-    /// Notes until when this node counts as having all that is confirmed of a partition.
-    func note(known until: Instant, of partition: Int) { _ = known[partition].set(until) }
-
-    /// Whether the node has the record of a sender as it is: all that is confirmed of the sender's partition.
-    func isCurrent(_ sender: SenderID, _ now: Instant) -> Bool {
-        now < known[PartitionKey.sender(sender).partition(of: known.count)].until
+    /// Notes until when this node counts as having all that is confirmed of each partition.
+    func note(known ends: [Instant], _ now: Instant) {
+        known.withLock { known in
+            for partition in known.indices { known[partition].extend(until: ends[partition], now: now) }
+        }
     }
 
-    /// Whether the node has all senders as they are.
-    func areSendersCurrent(_ now: Instant) -> Bool { known.allSatisfy { now < $0.until } }
+    /// Whether the record of a sender that was read at `start` or later was as it is: with all that is confirmed of its partition.
+    func isCurrent(_ sender: SenderID, from start: Instant, to now: Instant) -> Bool {
+        known.withLock { known in
+            known[PartitionKey.sender(sender).partition(of: known.count)].covers(from: start, to: now)
+        }
+    }
+
+    /// Whether all senders that were read at `start` or later were as they are.
+    func areSendersCurrent(from start: Instant, to now: Instant) -> Bool {
+        known.withLock { $0.allSatisfy { $0.covers(from: start, to: now) } }
+    }
 
     /// Notes that there is a connection.
     func connected() { lostAt.store(Self.never, ordering: .relaxed) }

@@ -166,10 +166,11 @@ extension ClusterHost {
 
     /// Publishes until when this node counts as having all that is confirmed of each partition.
     func publishKnowledge() {
-        for hosted in replicas {
-            let until = membership.currentUntil(hosted.partition, leaseEnd: hosted.replica.leaseEnd)
-            contact.note(known: until, of: hosted.partition)
+        let ends = replicas.map {
+            membership.currentUntil($0.partition, leaseEnd: $0.replica.leaseEnd)
         }
+        // The time after what was written in this turn.
+        contact.note(known: ends, Now.read().monotonic)
     }
 
     /// No decision of a partition is to leave this node any more.

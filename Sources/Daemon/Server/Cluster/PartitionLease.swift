@@ -1,10 +1,7 @@
 import Basics
 import Synchronization
 
-/// Until when something holds: one thread sets it, others read it.
-///
-/// For a partition that this node owns: until when its reactor may let decisions out. For any partition of a cluster: until when what this
-/// node has of it counts as up to date.
+/// Until when the reactor of a partition that this node owns may let decisions out: one thread sets it, others read it.
 final class PartitionLease: Sendable {
     private let end = Atomic<Int64>(.min)
     private let isAwaited = Atomic<Bool>(false)

@@ -167,6 +167,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
     /// Calls the session with the connection's outbox, and applies its requests.
     @inline(__always)
     final func call(_ now: Now, _ body: (inout Session, inout SessionIO) -> Void) {
+        if kind == .https || kind.isAppServer { host.readsSenders() }
         var io = host.takeIO()
         io.isReading = isReadingWanted
         swap(&io.out, &connection.outbox)

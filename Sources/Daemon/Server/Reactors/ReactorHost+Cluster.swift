@@ -48,17 +48,27 @@ extension ReactorHost {
         closeSessions(of: partition)
     }
 
+    /// Returns which way a request of a sender goes.
+    func way(of sender: SenderID, _ kind: Link.Kind, _ now: Now) -> Vouching.Way {
+        let isCurrent = cluster?.contact.isCurrent(sender, from: now.monotonic, to: Now.read().monotonic)
+        return vouching.way(
+            of: sender, readSenders[sender], isSession: kind.isAppServer, isCurrent: isCurrent ?? true)
+    }
+
     /// Keeps a request until this node has all changes of its sender: those of a key that was revoked are refused then.
     func vouchLater(_ event: consuming Event, of sender: SenderID, _ now: Now) {
-        let answer = vouching.keep(event, of: sender, senderRecord(sender), now: now.monotonic)
+        let answer = vouching.keep(event, of: sender, readSenders[sender], now: now.monotonic)
         if let answer { perform(answer, now) }
     }
 
     /// Lets the requests go on whose sender is as it was, and answers the others and those whose time is over.
     func vouch(_ now: Now) {
         guard !vouching.isEmpty, let contact = cluster?.contact else { return }
+        // The records are read after this.
+        let start = Now.read().monotonic
         let outcomes = vouching.review(
-            now: now.monotonic, isCurrent: { contact.isCurrent($0, now.monotonic) }, record: senderRecord)
+            now: now.monotonic, isCurrent: { contact.isCurrent($0, from: start, to: start) },
+            record: { [senders = senders()] in senders[$0] })
         for outcome in outcomes {
             switch outcome {
             case .goesOn(let event): accept(event, now: now)
@@ -69,7 +79,7 @@ extension ReactorHost {
         if !outcomes.isEmpty { mailboxes[index].post { _ in } }
     }
 
-    private func perform(_ unreached: UnreachedAnswer, _ now: Now) {
+    func perform(_ unreached: UnreachedAnswer, _ now: Now) {
         unreached.forEach(command: { answer($1, to: $0) }, event: { accept($0, now: now) })
     }
 

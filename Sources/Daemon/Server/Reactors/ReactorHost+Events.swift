@@ -9,16 +9,24 @@ extension ReactorHost {
     func accept(_ events: inout [Event], from link: Link, now: Now) {
         guard !events.isEmpty else { return }
         if let faults { applyFaults(faults, to: &events, now: now) }
-        let contact = link.kind == .https ? cluster?.contact : nil
+        let isVouched = cluster != nil && (link.kind == .https || link.kind.isAppServer)
+        var known: (sender: SenderID, way: Vouching.Way)?
         for at in events.indices {
             // Moved, not copied: a submission has half a dozen reference-counted values.
             var event = Event.tick
             swap(&event, &events[at])
-            if let contact, let sender = event.vouchedSender,
-                vouching.isHolding(sender) || !contact.isCurrent(sender, now.monotonic)
-            {
-                vouchLater(consume event, of: sender, now)
-                continue
+            if isVouched, let sender = link.kind == .https ? event.vouchedSender : event.sessionSender {
+                // Asked once for the messages of a session.
+                if known?.sender != sender { known = (sender, way(of: sender, link.kind, now)) }
+                switch known?.way ?? .waits {
+                case .passes: break
+                case .waits:
+                    vouchLater(consume event, of: sender, now)
+                    continue
+                case .refused:
+                    perform(event.answerWhenUnreached(), now)
+                    continue
+                }
             }
             if !link.isLoggedIn, link.kind == .https { admit(&event, from: link) }
             accept(consume event, now: now)

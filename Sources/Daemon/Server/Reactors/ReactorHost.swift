@@ -43,7 +43,9 @@ final class ReactorHost: ReactorDelegate {
     /// Requests of HTTP by senders of which this node may not have the last changes.
     var vouching = Vouching()
     /// What this node has of a sender.
-    var senderRecord: (SenderID) -> SenderRecord? = { _ in nil }
+    var senders: () -> SenderDirectory = { SenderDirectory() }
+    /// The senders before the last session of a node of a cluster got bytes: what it has checked credentials by is no older.
+    private(set) var readSenders = SenderDirectory()
     let clock: ClockStatus
     let admission: Admission
     var backpressured: [Link] = []
@@ -288,6 +290,11 @@ final class ReactorHost: ReactorDelegate {
         partitions.handleInAll(.clockAccepted(by: .operator), now: Now.read())
         lastSessionTime.machine.monotonic = .distantPast
         publishClock()
+    }
+
+    /// Called before a session gets requests of senders.
+    func readsSenders() {
+        if cluster != nil { readSenders = senders() }
     }
 
     /// The time for sessions: the server's, but deadlines of connections are by the machine's monotonic clock.

@@ -191,8 +191,9 @@ public struct SessionSettings: Sendable {
     public var senderOfKey: @Sendable (SecretDigest, UnixMilliseconds) -> SenderID? = { _, _ in nil }
     /// Returns whether a server key is valid at a time, but its account is suspended.
     public var isKeySuspended: @Sendable (SecretDigest, UnixMilliseconds) -> Bool = { _, _ in false }
-    /// Returns whether this server has all changes to its senders. A node of a cluster that has not, refuses no credentials for good.
-    public var areSendersCurrent: @Sendable () -> Bool = { true }
+    /// Returns whether the senders that were looked up at a time or later were up to date. A node of a cluster whose senders were not
+    /// refuses no credentials for good.
+    public var areSendersCurrent: @Sendable (Now) -> Bool = { _ in true }
     /// Functions for service accounts; without them there are none.
     public var accounts = AccountFunctions.none
     /// Hosts allowed in the origin that a web push is signed for, in lower case (RFC 8292, 2).

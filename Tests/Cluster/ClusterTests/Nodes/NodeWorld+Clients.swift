@@ -19,6 +19,11 @@ final class WorldConnection {
         }
     }
 
+    /// The sender of an app server that has logged in.
+    var sender: SenderID? {
+        if case .loggedIn(.sender(let sender)) = login { sender } else { nil }
+    }
+
     let slot: UInt32
     var generation: UInt32 = 0
     var login = Login.none
@@ -54,13 +59,19 @@ extension NodeWorld {
         case 104..<110: login(.sender(sender), connection, node)
         case 110..<118: request(.message, device, sender, connection, node, isVouched: true)
         case 118...: request(.topic, device, sender, connection, node, isVouched: true)
-        default: for _ in 0..<draw(1...3) { request(.message, device, sender, connection, node) }
+        default:
+            let session = connection.sender
+            for _ in 0..<draw(1...3) {
+                request(
+                    .message, device, session ?? sender, connection, node, isVouched: session != nil,
+                    isSession: session != nil)
+            }
         }
     }
 
     private func request(
         _ kind: WorldChange.Kind, _ device: UInt64, _ sender: SenderID, _ connection: WorldConnection,
-        _ node: WorldNode, isVouched: Bool = false
+        _ node: WorldNode, isVouched: Bool = false, isSession: Bool = false
     ) {
         requests += 1
         let requester = Requester(connection: connection.id(node), requestID: requests)
@@ -74,7 +85,7 @@ extension NodeWorld {
             vouchedBy: isVouched ? sender : nil)
         guard let event = event(kind, device, sender, requester) else { return }
         if isVouched {
-            acceptVouched(event, of: sender, requests, node)
+            acceptVouched(event, of: sender, requests, isSession: isSession, node)
         } else {
             accept(event, node)
         }

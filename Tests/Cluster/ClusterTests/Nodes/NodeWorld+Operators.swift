@@ -90,24 +90,27 @@ extension NodeWorld {
     func publishKnowledge(_ node: WorldNode) {
         for hosted in node.replicas {
             let until = node.membership?.currentUntil(hosted.partition, leaseEnd: hosted.replica.leaseEnd)
-            node.known[hosted.partition] = until ?? .distantPast
+            node.known[hosted.partition].extend(until: until ?? .distantPast, now: now.monotonic)
         }
     }
 
     private func isCurrent(_ sender: SenderID, _ node: WorldNode) -> Bool {
-        canary == .neverVouches || now.monotonic < node.known[partition(of: sender)]
+        canary == .neverVouches
+            || node.known[partition(of: sender)].covers(from: now.monotonic, to: now.monotonic)
     }
 
-    /// A request by HTTP: the node checks the credentials of its sender by what it has.
-    func acceptVouched(_ event: Event, of sender: SenderID, _ request: UInt32, _ node: WorldNode) {
+    /// A request by HTTP, whose credentials the node checks by what it has of the sender, or one of an app server that has logged in.
+    func acceptVouched(
+        _ event: Event, of sender: SenderID, _ request: UInt32, isSession: Bool, _ node: WorldNode
+    ) {
         let record = node.directory[sender]
-        if record?.isSuspended == true {
+        let way = node.vouching.way(
+            of: sender, record, isSession: isSession, isCurrent: isCurrent(sender, node))
+        if way == .refused || record?.isSuspended == true {
             let areCurrent = Self.senders.allSatisfy { isCurrent($0, node) }
             return checkers.answered(request, areCurrent ? .suspended : .unavailable, self)
         }
-        guard node.vouching.isHolding(sender) || !isCurrent(sender, node) else {
-            return accept(event, node)
-        }
+        guard way == .waits else { return accept(event, node) }
         let answer = node.vouching.keep(event, of: sender, record, now: now.monotonic)
         if let answer { perform(answer, node) }
     }

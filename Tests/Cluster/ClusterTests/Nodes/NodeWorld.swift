@@ -122,7 +122,7 @@ final class NodeWorld {
             seed: random.next(), now: now)
         node.connections = (0..<3).map { WorldConnection(slot: UInt32($0)) }
         (node.directory, node.vouching, node.changes) = (directory(of: node), Vouching(), [:])
-        node.known = Array(repeating: .distantPast, count: Self.partitions)
+        node.known = Array(repeating: KnownSpan(), count: Self.partitions)
         for hosted in node.replicas {
             hosted.replica = Replica(
                 log: Self.key(hosted.partition), at: hosted.store.reader, batches: hosted.store.batches,

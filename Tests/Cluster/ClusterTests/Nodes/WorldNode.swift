@@ -131,7 +131,7 @@ final class WorldNode {
     /// The changes of operators without an outcome, and whether they still wait for it.
     var changes: [ChangeOrigin.Number: Bool] = [:]
     /// Until when it counts as having all that is confirmed of each partition; both threads see it, and the senders that it has.
-    var known: [Instant]
+    var known: [KnownSpan]
     var directory = SenderDirectory()
 
     // The reactor.
@@ -156,6 +156,6 @@ final class WorldNode {
         replicas = (0..<partitions).map { WorldReplica($0, NodeWorld.key($0)) }
         doors = Array(repeating: PartitionDoor(), count: partitions)
         cores = Array(repeating: nil, count: partitions)
-        known = Array(repeating: .distantPast, count: partitions)
+        known = Array(repeating: KnownSpan(), count: partitions)
     }
 }

@@ -22,6 +22,31 @@ import Testing
         outcomes.map { if case .goesOn = $0 { "goes on" } else { "refused" } }
     }
 
+    /// Whether a request waits although its sender is up to date.
+    private func waits(_ vouching: Vouching, _ sender: SenderID) -> Bool {
+        vouching.way(of: sender, nil, isSession: false, isCurrent: true) == .waits
+    }
+
+    @Test(
+        "a session's message waits while its sender may have changed, and is refused once it is suspended or gone"
+    )
+    func sessions() {
+        let none = Vouching()
+        var record = SenderRecord(sender: sender, label: "", keys: [], createdAt: 0)
+        for isSession in [false, true] {
+            #expect(none.way(of: sender, record, isSession: isSession, isCurrent: true) == .passes)
+            #expect(none.way(of: sender, record, isSession: isSession, isCurrent: false) == .waits)
+            #expect(vouching().way(of: sender, record, isSession: isSession, isCurrent: true) == .waits)
+        }
+        record.isSuspended = true
+        for isCurrent in [false, true] {
+            #expect(none.way(of: sender, record, isSession: true, isCurrent: isCurrent) == .refused)
+            #expect(none.way(of: sender, nil, isSession: true, isCurrent: isCurrent) == .refused)
+        }
+        // Its session answers it.
+        #expect(none.way(of: sender, record, isSession: false, isCurrent: true) == .passes)
+    }
+
     @Test("a request goes on once its sender is up to date and as it was")
     func goesOn() {
         var vouching = vouching()
@@ -34,7 +59,7 @@ import Testing
     @Test("requests wait behind earlier ones of their sender, and go on in their order")
     func inOrder() {
         var vouching = vouching()
-        #expect(vouching.isHolding(sender) && !vouching.isHolding(SenderID(5)))
+        #expect(waits(vouching, sender) && !waits(vouching, SenderID(5)))
         for device in 2...3 as ClosedRange<UInt64> {
             let requester = Requester(
                 connection: ConnectionID(reactor: 0, slot: 0, generation: 1), requestID: UInt32(device))
@@ -47,11 +72,11 @@ import Testing
             return questions > 1
         }
         let early = vouching.review(now: start, isCurrent: isCurrent, record: { _ in nil })
-        #expect(early.isEmpty && vouching.isHolding(sender))
+        #expect(early.isEmpty && waits(vouching, sender))
         let devices = vouching.review(now: start, isCurrent: isCurrent, record: { _ in nil }).map {
             if case .goesOn(.device(let device, _)) = $0 { device.number } else { 0 as UInt64 }
         }
-        #expect(devices == [1, 2, 3] && !vouching.isHolding(sender))
+        #expect(devices == [1, 2, 3] && !waits(vouching, sender))
     }
 
     @Test("a request whose sender has changed is refused, and so is one whose time is over")
@@ -67,5 +92,33 @@ import Testing
         let after = late.review(
             now: start.advanced(milliseconds: limit), isCurrent: { _ in false }, record: { _ in nil })
         #expect(before.isEmpty && words(after) == ["refused"])
+    }
+}
+
+/// Since when a node has all that is confirmed of a partition.
+@Suite("knowledge without a gap") struct KnownSpanTests {
+    private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
+
+    @Test("what was read before the node caught up is not covered, and neither is anything after the end")
+    func covers() {
+        var span = KnownSpan()
+        #expect(!span.covers(from: at(0), to: at(0)))
+        span.extend(until: at(100), now: at(10))
+        #expect(!span.covers(from: at(9), to: at(10)) && span.covers(from: at(10), to: at(99)))
+        #expect(!span.covers(from: at(10), to: at(100)))
+    }
+
+    @Test("canary: an extension in time keeps the beginning, and one after the end begins anew")
+    func gap() {
+        var span = KnownSpan()
+        span.extend(until: at(100), now: at(10))
+        span.extend(until: at(200), now: at(99))
+        #expect(span.covers(from: at(10), to: at(150)))
+        span.extend(until: at(300), now: at(200))
+        #expect(span.since == at(200) && !span.covers(from: at(199), to: at(250)))
+        // A time that is over at once is no knowledge.
+        span.extend(until: at(210), now: at(220))
+        span.extend(until: at(400), now: at(230))
+        #expect(span.since == at(230))
     }
 }

@@ -121,16 +121,18 @@ import Wire
     func knowledge() {
         let contact = ClusterContact(partitions: 2)
         let senders = (1...20).map { SenderID(UInt64($0)) }
-        #expect(senders.allSatisfy { !contact.isCurrent($0, at(0)) } && !contact.areSendersCurrent(at(0)))
-        contact.note(known: at(1_000), of: 0)
-        #expect((1..<20).contains(senders.count { contact.isCurrent($0, at(0)) }))
-        #expect(!contact.areSendersCurrent(at(0)))
-        contact.note(known: at(2_000), of: 1)
-        #expect(contact.areSendersCurrent(at(0)) && senders.allSatisfy { contact.isCurrent($0, at(0)) })
-        let end = at(1_000)
-        #expect(
-            !contact.areSendersCurrent(end)
-                && contact.areSendersCurrent(Instant(nanoseconds: end.nanoseconds - 1)))
+        func current(from start: Instant, to now: Instant) -> Int {
+            let count = senders.count { contact.isCurrent($0, from: start, to: now) }
+            #expect(contact.areSendersCurrent(from: start, to: now) == (count == senders.count))
+            return count
+        }
+        #expect(current(from: at(0), to: at(0)) == 0)
+        contact.note(known: [at(1_000), .distantPast], at(0))
+        #expect((1..<20).contains(current(from: at(0), to: at(0))))
+        contact.note(known: [at(1_000), at(2_000)], at(10))
+        #expect((1..<20).contains(current(from: at(9), to: at(10))), "what was read before may be older")
+        #expect(current(from: at(10), to: at(10)) == 20 && current(from: at(10), to: at(999)) == 20)
+        #expect((1..<20).contains(current(from: at(10), to: at(1_000))), "the time is over")
     }
 
     @Test(

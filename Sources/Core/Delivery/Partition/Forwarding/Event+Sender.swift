@@ -10,4 +10,9 @@ extension Event {
         case .device, .installation, .partition: nil
         }
     }
+
+    /// The sender as which a session sends a message or asks for a group. `nil` for what it tells its own owner, who checks its sender.
+    public var sessionSender: SenderID? {
+        if case .sender = self { nil } else { vouchedSender }
+    }
 }

@@ -42,9 +42,9 @@ extension HTTPSession {
             let token = settings.seal.accessToken(text.raw),
             let record = settings.accounts.record(token.sender),
             record.accounts.contains(where: { settings.seal.mark(ofKeyID: $0.keyID) == token.account })
-        else { throw settings.areSendersCurrent() ? .invalid : .unavailable }
+        else { throw settings.areSendersCurrent(now) ? .invalid : .unavailable }
         guard token.expiresAt > now.wall else { throw .expired }
-        guard !record.isSuspended else { throw settings.areSendersCurrent() ? .suspended : .unavailable }
+        guard !record.isSuspended else { throw settings.areSendersCurrent(now) ? .suspended : .unavailable }
         markAuthenticated()
         return record
     }
@@ -62,7 +62,7 @@ extension HTTPSession {
         }
         let digest = settings.digest(key)
         guard let sender = settings.senderOfKey(digest, now.wall) else {
-            guard settings.areSendersCurrent() else { throw HTTPRefusal(.uncertainPage) }
+            guard settings.areSendersCurrent(now) else { throw HTTPRefusal(.uncertainPage) }
             throw HTTPRefusal(settings.isKeySuspended(digest, now.wall) ? .suspendedPage : .unauthorizedPage)
         }
         markAuthenticated()

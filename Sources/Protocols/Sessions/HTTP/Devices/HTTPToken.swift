@@ -22,7 +22,7 @@ extension HTTPSession {
             guard let assertion = form["assertion"], !assertion.isEmpty else {
                 throw TokenFault("invalid_request", "Required parameter is missing: assertion")
             }
-            let (sender, account) = try Assertion(assertion).check(settings, now.machineWall)
+            let (sender, account) = try Assertion(assertion).check(settings, now)
             let token = AccessToken(
                 sender: sender, account: settings.seal.mark(ofKeyID: account.keyID),
                 expiresAt: now.wall + Int64(Limits.HTTP.accessTokenSeconds) * 1_000)
@@ -96,9 +96,7 @@ private struct Assertion {
     ///
     /// The signature is checked before the claims, so that an unauthenticated peer finds out nothing about an account but that
     /// its key exists.
-    func check(
-        _ settings: SessionSettings, _ now: UnixMilliseconds
-    ) throws(TokenFault) -> (SenderID, ServiceAccount) {
+    func check(_ settings: SessionSettings, _ now: Now) throws(TokenFault) -> (SenderID, ServiceAccount) {
         guard header["alg"]?.text == "RS256" else {
             throw TokenFault("invalid_grant", "Invalid JWT: expected alg RS256.")
         }
@@ -107,7 +105,7 @@ private struct Assertion {
             throw TokenFault("invalid_grant", "Invalid JWT: expected no critical extension (crit).")
         }
         guard let keyID = header["kid"]?.text, let found = settings.accounts.account(keyID) else {
-            guard settings.areSendersCurrent() else {
+            guard settings.areSendersCurrent(now) else {
                 throw TokenFault(
                     "temporarily_unavailable",
                     "The server does not have the latest changes to its accounts, try again.",
@@ -124,7 +122,7 @@ private struct Assertion {
         guard audiences.contains(where: { Self.isOurs($0, settings.pushHosts) }) else {
             throw TokenFault("invalid_grant", "Invalid JWT: Failed audience check.")
         }
-        try checkTime(Double(now) / 1_000)
+        try checkTime(Double(now.machineWall) / 1_000)
         guard let scope = claims["scope"]?.text,
             scope.split(separator: " ").contains(where: { Self.scopes.contains(String($0)) })
         else {
