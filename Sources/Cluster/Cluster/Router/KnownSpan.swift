@@ -21,4 +21,12 @@ public struct KnownSpan: Sendable {
 
     /// Whether what was read at `start` or later was up to date, and counts as that `now`.
     public func covers(from start: Instant, to now: Instant) -> Bool { since <= start && now < until }
+
+    /// Whether a session that its owner has let in may send `now`.
+    ///
+    /// The owner closes it when its sender is suspended, and the node refuses what it sends as soon as it has that too; so this needs to hold
+    /// only where both the owner and the log are out of reach for long.
+    public func coversSessions(_ now: Instant) -> Bool {
+        until > .distantPast && now < until.advanced(milliseconds: Limits.ClusterHost.sessionMilliseconds)
+    }
 }

@@ -8,9 +8,15 @@ public import Delivery
 /// takes too long, its client is answered that the owner cannot be reached, and sends it again. The requests of a sender keep their order:
 /// those of a connection may be pipelined.
 public struct Vouching: Sendable {
+    /// Whose requests keep their order: an app server's sessions do not wait behind requests by HTTP.
+    private struct Source: Hashable, Sendable {
+        var sender: SenderID
+        var isSession: Bool
+    }
+
     private struct Entry: Sendable {
         var event: Event
-        var sender: SenderID
+        var source: Source
         /// What this node had of the sender.
         var record: SenderRecord?
         var until: Instant
@@ -32,7 +38,7 @@ public struct Vouching: Sendable {
     }
 
     private var waiting: [Entry] = []
-    private var senders: Set<SenderID> = []
+    private var sources: Set<Source> = []
 
     /// Creates the state of a reactor: nothing waits.
     public init() {}
@@ -48,17 +54,19 @@ public struct Vouching: Sendable {
         of sender: SenderID, _ record: SenderRecord?, isSession: Bool, isCurrent: Bool
     ) -> Way {
         if isSession, record?.isSuspended ?? true { return .refused }
-        return isCurrent && !senders.contains(sender) ? .passes : .waits
+        let isHeld = sources.contains(Source(sender: sender, isSession: isSession))
+        return isCurrent && !isHeld ? .passes : .waits
     }
 
     /// Keeps a request with the record that this node has of its sender. Returns its answer if too many wait.
     public mutating func keep(
-        _ event: consuming Event, of sender: SenderID, _ record: SenderRecord?, now: Instant
+        _ event: consuming Event, of sender: SenderID, _ record: SenderRecord?, isSession: Bool, now: Instant
     ) -> UnreachedAnswer? {
         guard waiting.count < Limits.ClusterHost.heldEvents else { return event.answerWhenUnreached() }
         let until = now.advanced(milliseconds: Limits.ClusterHost.heldMilliseconds)
-        waiting.append(Entry(event: event, sender: sender, record: record, until: until))
-        senders.insert(sender)
+        let source = Source(sender: sender, isSession: isSession)
+        waiting.append(Entry(event: event, source: source, record: record, until: until))
+        sources.insert(source)
         return nil
     }
 
@@ -69,18 +77,19 @@ public struct Vouching: Sendable {
         var outcomes: [Outcome] = []
         var rest: [Entry] = []
         // Asked once for each sender: what is known may change meanwhile.
-        let current = senders.filter(isCurrent)
+        let current = Set(sources.lazy.map(\.sender)).filter(isCurrent)
         for entry in waiting {
-            if current.contains(entry.sender), record(entry.sender) == entry.record {
+            let isCurrent = current.contains(entry.source.sender)
+            if isCurrent, record(entry.source.sender) == entry.record {
                 outcomes.append(.goesOn(entry.event))
-            } else if current.contains(entry.sender) || entry.until <= now {
+            } else if isCurrent || entry.until <= now {
                 outcomes.append(.refused(entry.event.answerWhenUnreached()))
             } else {
                 rest.append(entry)
             }
         }
         waiting = rest
-        if !outcomes.isEmpty { senders = Set(rest.lazy.map(\.sender)) }
+        if !outcomes.isEmpty { sources = Set(rest.lazy.map(\.source)) }
         return outcomes
     }
 }

@@ -32,6 +32,13 @@ final class ClusterContact: Sendable {
         }
     }
 
+    /// Whether a session of a sender that has logged in may send.
+    func coversSessions(of sender: SenderID, _ now: Instant) -> Bool {
+        known.withLock { known in
+            known[PartitionKey.sender(sender).partition(of: known.count)].coversSessions(now)
+        }
+    }
+
     /// Whether all senders that were read at `start` or later were as they are.
     func areSendersCurrent(from start: Instant, to now: Instant) -> Bool {
         known.withLock { $0.allSatisfy { $0.covers(from: start, to: now) } }

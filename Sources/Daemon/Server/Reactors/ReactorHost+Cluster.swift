@@ -50,14 +50,20 @@ extension ReactorHost {
 
     /// Returns which way a request of a sender goes.
     func way(of sender: SenderID, _ kind: Link.Kind, _ now: Now) -> Vouching.Way {
-        let isCurrent = cluster?.contact.isCurrent(sender, from: now.monotonic, to: Now.read().monotonic)
+        guard let contact = cluster?.contact else { return .passes }
+        let moment = Now.read().monotonic
+        let isCurrent =
+            kind.isAppServer
+            ? contact.coversSessions(of: sender, moment)
+            : contact.isCurrent(sender, from: now.monotonic, to: moment)
         return vouching.way(
-            of: sender, readSenders[sender], isSession: kind.isAppServer, isCurrent: isCurrent ?? true)
+            of: sender, readSenders[sender], isSession: kind.isAppServer, isCurrent: isCurrent)
     }
 
     /// Keeps a request until this node has all changes of its sender: those of a key that was revoked are refused then.
-    func vouchLater(_ event: consuming Event, of sender: SenderID, _ now: Now) {
-        let answer = vouching.keep(event, of: sender, readSenders[sender], now: now.monotonic)
+    func vouchLater(_ event: consuming Event, of sender: SenderID, isSession: Bool, _ now: Now) {
+        let answer = vouching.keep(
+            event, of: sender, readSenders[sender], isSession: isSession, now: now.monotonic)
         if let answer { perform(answer, now) }
     }
 

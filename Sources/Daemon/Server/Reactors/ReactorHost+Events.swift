@@ -21,7 +21,7 @@ extension ReactorHost {
                 switch known?.way ?? .waits {
                 case .passes: break
                 case .waits:
-                    vouchLater(consume event, of: sender, now)
+                    vouchLater(consume event, of: sender, isSession: link.kind.isAppServer, now)
                     continue
                 case .refused:
                     perform(event.answerWhenUnreached(), now)

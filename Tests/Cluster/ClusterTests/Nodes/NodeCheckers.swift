@@ -25,8 +25,9 @@ struct NodeCheckers {
         var requester: Requester
         /// The partition that decides it.
         var partition: Int
-        /// The sender whose credentials a node has checked.
+        /// The sender whose credentials a node has checked, or as which an app server has logged in there.
         var vouchedBy: SenderID?
+        var isSession = false
         var asked: Int64
         var answered = Int64.max
         var outcome = Outcome.open
@@ -147,14 +148,14 @@ struct NodeCheckers {
 
     mutating func asked(
         _ kind: WorldChange.Kind, _ device: UInt64, _ requester: Requester, of partition: Int, _ time: Int64,
-        vouchedBy sender: SenderID? = nil
+        vouchedBy sender: SenderID? = nil, isSession: Bool = false
     ) {
         precondition(requester.requestID == all.count + 1, "requests are numbered in order")
         openCount += 1
         all.append(
             Request(
                 kind: kind, device: device, requester: requester, partition: partition, vouchedBy: sender,
-                asked: time))
+                isSession: isSession, asked: time))
         places.append(nil)
         byConnection[requester.connection, default: []].append(requester.requestID)
     }
@@ -229,7 +230,9 @@ struct NodeCheckers {
         guard let sender = request.vouchedBy else { return }
         switch request.outcome {
         // It was let in.
-        case .accepted, .notRegistered: check(request, of: .sender(sender), is: .allow, within: Self.known)
+        case .accepted, .notRegistered:
+            let late = request.isSession ? 1_000 * Limits.ClusterHost.sessionMilliseconds : 0
+            check(request, of: .sender(sender), is: .allow, within: Self.known + late)
         case .suspended: check(request, of: .sender(sender), is: .suspend, within: Self.known)
         case .open, .unavailable, .ended: break
         }

@@ -82,7 +82,7 @@ extension NodeWorld {
             }
         checkers.asked(
             kind, device, requester, of: key.partition(of: Self.partitions), time,
-            vouchedBy: isVouched ? sender : nil)
+            vouchedBy: isVouched ? sender : nil, isSession: isSession)
         guard let event = event(kind, device, sender, requester) else { return }
         if isVouched {
             acceptVouched(event, of: sender, requests, isSession: isSession, node)

@@ -104,14 +104,16 @@ extension NodeWorld {
         _ event: Event, of sender: SenderID, _ request: UInt32, isSession: Bool, _ node: WorldNode
     ) {
         let record = node.directory[sender]
-        let way = node.vouching.way(
-            of: sender, record, isSession: isSession, isCurrent: isCurrent(sender, node))
+        let known = node.known[partition(of: sender)]
+        let isCurrent = isSession ? known.coversSessions(now.monotonic) : isCurrent(sender, node)
+        let way = node.vouching.way(of: sender, record, isSession: isSession, isCurrent: isCurrent)
         if way == .refused || record?.isSuspended == true {
-            let areCurrent = Self.senders.allSatisfy { isCurrent($0, node) }
+            let areCurrent = Self.senders.allSatisfy { self.isCurrent($0, node) }
             return checkers.answered(request, areCurrent ? .suspended : .unavailable, self)
         }
         guard way == .waits else { return accept(event, node) }
-        let answer = node.vouching.keep(event, of: sender, record, now: now.monotonic)
+        let answer = node.vouching.keep(
+            event, of: sender, record, isSession: isSession, now: now.monotonic)
         if let answer { perform(answer, node) }
     }
 

@@ -12,7 +12,8 @@ import Testing
         var vouching = Vouching()
         let requester = Requester(
             connection: ConnectionID(reactor: 0, slot: 0, generation: 1), requestID: 1)
-        let answer = vouching.keep(.forgetDevice(DeviceID(1), requester), of: sender, nil, now: start)
+        let answer = vouching.keep(
+            .forgetDevice(DeviceID(1), requester), of: sender, nil, isSession: false, now: start)
         let isKept = if case nil = answer { true } else { false }
         #expect(isKept)
         return vouching
@@ -36,8 +37,10 @@ import Testing
         for isSession in [false, true] {
             #expect(none.way(of: sender, record, isSession: isSession, isCurrent: true) == .passes)
             #expect(none.way(of: sender, record, isSession: isSession, isCurrent: false) == .waits)
-            #expect(vouching().way(of: sender, record, isSession: isSession, isCurrent: true) == .waits)
         }
+        // Behind earlier ones of its kind alone.
+        #expect(vouching().way(of: sender, record, isSession: false, isCurrent: true) == .waits)
+        #expect(vouching().way(of: sender, record, isSession: true, isCurrent: true) == .passes)
         record.isSuspended = true
         for isCurrent in [false, true] {
             #expect(none.way(of: sender, record, isSession: true, isCurrent: isCurrent) == .refused)
@@ -63,7 +66,8 @@ import Testing
         for device in 2...3 as ClosedRange<UInt64> {
             let requester = Requester(
                 connection: ConnectionID(reactor: 0, slot: 0, generation: 1), requestID: UInt32(device))
-            _ = vouching.keep(.forgetDevice(DeviceID(device), requester), of: sender, nil, now: start)
+            _ = vouching.keep(
+                .forgetDevice(DeviceID(device), requester), of: sender, nil, isSession: false, now: start)
         }
         // What is known changes during the review.
         var questions = 0
@@ -120,5 +124,14 @@ import Testing
         span.extend(until: at(210), now: at(220))
         span.extend(until: at(400), now: at(230))
         #expect(span.since == at(230))
+    }
+
+    @Test("a session may send for a while after the end, and never before the node had anything")
+    func sessions() {
+        var span = KnownSpan()
+        #expect(!span.coversSessions(at(0)))
+        span.extend(until: at(100), now: at(10))
+        let end = 100 + Limits.ClusterHost.sessionMilliseconds
+        #expect(span.coversSessions(at(end - 1)) && !span.coversSessions(at(end)))
     }
 }

@@ -8,6 +8,9 @@ extension Limits {
         /// Milliseconds that an event waits for the owner of its partition: longer than a takeover takes, shorter than the patience of
         /// clients.
         public static let heldMilliseconds: Int64 = 5_000
+        /// Milliseconds that a session of an app server may send on after its node was last up to date about its sender: NATS takes 4 to 9
+        /// seconds to elect a leader, and messages to partitions that work do not wait for that.
+        public static let sessionMilliseconds: Int64 = 10_000
         /// Frames of a followed log that the store has not applied, above which no more are asked for.
         public static let unappliedFrames = 64
         /// Milliseconds between two syncs of the store, after which what is applied counts as durable.
