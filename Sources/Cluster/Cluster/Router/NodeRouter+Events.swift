@@ -110,6 +110,7 @@ extension NodeRouter {
         _ effects: inout [NodeRouterEffect]
     ) {
         let target = NodeNumber(connection.node)
+        if target == source { return end(connection, &effects) }
         guard target == node else {
             if links.contains(target) {
                 effects.append(.sendCommand(command, to: connection, node: target))
@@ -119,6 +120,21 @@ extension NodeRouter {
         guard table.receives(command, for: connection, from: source.number) else { return }
         effects.append(.command(command, to: connection))
         endFences(now, &effects)
+    }
+
+    /// A command has come for a session of this node that has ended. Its owner missed the end, of which it is told: the login was on the way to
+    /// an owner that stood still, while the end went to another node, and it goes on as the owner. All others ignore this.
+    mutating func answerEnded(_ connection: ConnectionID, _ effects: inout [NodeRouterEffect]) {
+        for other in links.sorted() {
+            effects.append(
+                .sendCommand(.connection(.close(.peerClosed)), to: connection, node: other))
+        }
+    }
+
+    /// The node of a session reports that it has ended.
+    private mutating func end(_ connection: ConnectionID, _ effects: inout [NodeRouterEffect]) {
+        guard let event = sessions.end(connection), let key = event.key else { return }
+        effects.append(.deliver(event, partition: key.partition(of: partitions.count)))
     }
 
     /// Passes on the events and the changes that wait for the owner of a partition.

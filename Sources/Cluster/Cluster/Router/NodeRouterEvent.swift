@@ -15,6 +15,8 @@ public enum NodeRouterEvent: Sendable {
     case received(Event, from: NodeNumber)
     /// Another node has sent a command for a session of this node.
     case receivedCommand(SessionCommand, to: ConnectionID, from: NodeNumber)
+    /// A command of another node has come for a session of this one that has ended.
+    case ended(ConnectionID)
     /// Another node asks for a change, under this number.
     case receivedChange(ControlChange, number: UInt64, from: NodeNumber)
     /// Another node has written a change of this node, up to a position of its log; `nil`: it has not.

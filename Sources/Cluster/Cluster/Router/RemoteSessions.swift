@@ -7,7 +7,7 @@ import Delivery
 /// where this node gets it back at once: the partition has forgotten them then.
 struct RemoteSessions: Sendable {
     private let node: UInt16
-    private var byNode: [UInt16: [ConnectionID: PartitionKey]] = [:]
+    private(set) var byNode: [UInt16: [ConnectionID: PartitionKey]] = [:]
 
     var count: Int { byNode.values.reduce(0) { $0 + $1.count } }
 
@@ -49,12 +49,20 @@ struct RemoteSessions: Sendable {
 
     /// Removes the sessions of a node. Returns the events that report their ends.
     mutating func lose(_ node: NodeNumber) -> [Event] {
-        Self.sorted(byNode.removeValue(forKey: node.number) ?? [:]).compactMap { connection, key in
-            switch key {
-            case .device(let device): .device(device, .closed(connection))
-            case .sender(let sender): .sender(sender, .closed(connection))
-            default: nil
-            }
+        Self.sorted(byNode.removeValue(forKey: node.number) ?? [:]).compactMap { Self.end(of: $0, $1) }
+    }
+
+    /// Removes a session. Returns the event that reports its end; `nil` if there is none.
+    mutating func end(_ connection: ConnectionID) -> Event? {
+        guard let key = byNode[connection.node]?.removeValue(forKey: connection) else { return nil }
+        return Self.end(of: connection, key)
+    }
+
+    private static func end(of connection: ConnectionID, _ key: PartitionKey) -> Event? {
+        switch key {
+        case .device(let device): .device(device, .closed(connection))
+        case .sender(let sender): .sender(sender, .closed(connection))
+        default: nil
         }
     }
 

@@ -1,7 +1,8 @@
 import Basics
-import Cluster
 import ClusterLog
 import Delivery
+
+@testable import Cluster
 
 /// What must hold in the end.
 extension NodeCheckers {
@@ -11,6 +12,8 @@ extension NodeCheckers {
         var connection: ConnectionID
         /// What waited until its credentials were checked is overtaken by what needs no check, or that of another sender.
         var sender: SenderID?
+        /// A connection of the world is one by HTTP and one by XMPP at a time.
+        var isSession: Bool
     }
 
     /// Whether nothing waits for anything.
@@ -73,7 +76,8 @@ extension NodeCheckers {
                 // What was passed on by several owners, and is not acknowledged, has no order.
                 guard let request = self[message.request], request.outcome == .accepted else { continue }
                 let stream = Stream(
-                    device: message.device, connection: message.connection, sender: request.vouchedBy)
+                    device: message.device, connection: message.connection, sender: request.vouchedBy,
+                    isSession: request.isSession)
                 let before = last.updateValue(message.request, forKey: stream)
                 if let before, before > message.request {
                     fail("order: \(message.request) is stored after \(before) of \(stream)")
@@ -128,7 +132,7 @@ extension NodeCheckers {
         }
         for node in world.nodes where node.router.sessionCount > remote[node.index] {
             fail(
-                "counts: node \(node.index) has \(node.router.sessionCount) sessions, not \(remote[node.index])"
+                "counts: node \(node.index) has \(node.router.sessionCount) sessions, not \(remote[node.index]): \(node.router.sessions.byNode)"
             )
         }
         for node in world.nodes {

@@ -153,7 +153,11 @@ extension NodeWorld {
 
     /// A command reaches a session of a node.
     func perform(_ command: SessionCommand, _ id: ConnectionID, _ node: WorldNode, of partition: Int?) {
-        guard let connection = node.connections.first(where: { $0.id(node) == id }) else { return }
+        guard let connection = node.connections.first(where: { $0.id(node) == id }) else {
+            guard command.needsLogin else { return }
+            node.clusterInbox.jobs.append { $0.route(.ended(id), node) }
+            return wakeCluster(node)
+        }
         switch command {
         case .submission(let request, let reply): checkers.answered(request, reply, self)
         case .reply(let request, let reply): checkers.answered(request, reply, self)

@@ -10,10 +10,16 @@ import Testing
     private static let first = environment["CCS_SEED"].flatMap { UInt64($0) } ?? 0
     private static let count = environment["CCS_SEEDS"].flatMap { UInt64($0) } ?? 24
 
+    /// Worlds that have shown a fault.
+    private static let kept: [UInt64] = [
+        // The login of a session that had ended was on the way to an owner that stood still, and went on as the owner.
+        20_001_471, 20_002_781, 30_002_684, 30_003_592,
+    ]
+
     @Test("nodes decide by leases, in order, answer each request once, and hold nothing for ever")
     func holds() {
         var (requests, accepted, refused, unavailable, takeovers, decisions, reached) = (0, 0, 0, 0, 0, 0, 0)
-        for seed in Self.first..<Self.first + Self.count {
+        for seed in Self.kept + Array(Self.first..<Self.first + Self.count) {
             let world = NodeWorld(seed: seed)
             let found = world.run()
             #expect(found.isEmpty, "seed \(seed): \(found)")

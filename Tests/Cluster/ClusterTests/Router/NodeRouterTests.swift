@@ -260,6 +260,27 @@ import Testing
         #expect(router.heldCount == 0 && pass([.tick], to: &router, after: 2 * limit).isEmpty)
     }
 
+    @Test("the owner of a session that has ended unnoticed hears of it by its answer to the login")
+    func ended() {
+        var (owner, other) = (router(), NodeRouter(node: two, partitions: Self.partitions, seed: 5))
+        let connection = requester(1, node: 2).connection
+        let login = DeviceLogin(
+            connection: connection, device: device, token: SecretDigest(bytes: [1]), received: [])
+        let received = NodeRouterEvent.received(.deviceLogin(login), from: two)
+        #expect(
+            pass([.linked(two), .took(partition: partition), received], to: &owner)
+                == ["serve", "deliver other"])
+        #expect(owner.sessionCount == 1)
+        // The session has ended where it was, and a command for it comes.
+        #expect(
+            pass([.linked(one), .linked(three), .ended(connection)], to: &other)
+                == ["close at 1", "close at 3"])
+        let report = NodeRouterEvent.receivedCommand(
+            .connection(.close(.peerClosed)), to: connection, from: two)
+        #expect(pass([report], to: &owner) == ["deliver other"] && owner.sessionCount == 0)
+        #expect(pass([report], to: &owner).isEmpty, "others do not have it")
+    }
+
     @Test("a request is answered once: by its owner, by the loss of the link, or because it was not sent")
     func answers() {
         var router = router()
