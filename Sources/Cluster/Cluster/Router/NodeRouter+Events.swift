@@ -122,9 +122,10 @@ extension NodeRouter {
         endFences(now, &effects)
     }
 
-    /// A command has come for a session of this node that has ended. Its owner missed the end, of which it is told: the login was on the way to
-    /// an owner that stood still, while the end went to another node, and it goes on as the owner. All others ignore this.
-    mutating func answerEnded(_ connection: ConnectionID, _ effects: inout [NodeRouterEffect]) {
+    /// A session of this node has ended. The event that reports it goes to whom this node takes for the owner at that moment. Another node may
+    /// have let the session in: it stood still, and goes on as the owner; or this node took itself for the owner for a while. So all hear of
+    /// it, behind the login where that is still on the way; who does not have the session ignores it.
+    mutating func end(ownSession connection: ConnectionID, _ effects: inout [NodeRouterEffect]) {
         for other in links.sorted() {
             effects.append(
                 .sendCommand(.connection(.close(.peerClosed)), to: connection, node: other))

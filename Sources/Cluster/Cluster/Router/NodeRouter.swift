@@ -87,7 +87,7 @@ public struct NodeRouter: Sendable {
         case .received(let event, let source): accept(event, from: source, now, &effects)
         case .receivedCommand(let command, let connection, let source):
             accept(command, for: connection, from: source, now, &effects)
-        case .ended(let connection): answerEnded(connection, &effects)
+        case .ended(let connection): end(ownSession: connection, &effects)
         case .receivedChange(let change, let number, let source):
             accept(change, number: number, from: source, now, &effects)
         case .receivedOutcome(let number, let position, let source):

@@ -15,7 +15,7 @@ public enum NodeRouterEvent: Sendable {
     case received(Event, from: NodeNumber)
     /// Another node has sent a command for a session of this node.
     case receivedCommand(SessionCommand, to: ConnectionID, from: NodeNumber)
-    /// A command of another node has come for a session of this one that has ended.
+    /// A session of this node has ended that had begun to log in.
     case ended(ConnectionID)
     /// Another node asks for a change, under this number.
     case receivedChange(ControlChange, number: UInt64, from: NodeNumber)

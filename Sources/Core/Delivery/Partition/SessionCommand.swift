@@ -15,15 +15,6 @@ public enum SessionCommand: Sendable {
     case reply(requestID: UInt32, RequestReply)
     /// For every kind of session.
     case connection(ConnectionCommand)
-
-    /// Whether it is for a session that counts as logged in: an answer may come late, and a refused login is over.
-    public var needsLogin: Bool {
-        switch self {
-        case .appServer(.loginKeys), .appServer(.loginRefused), .device(.loginRefused): false
-        case .appServer, .device: true
-        case .submission, .reply, .connection: false
-        }
-    }
 }
 
 /// A command to an app server's session.

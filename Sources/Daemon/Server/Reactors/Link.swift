@@ -154,6 +154,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
         var io = host.takeIO()
         session.ended(reason, now: now, io: &io)
         host.accept(&io.events, from: self, now: now)
+        host.ended(self)
         if !io.responses.isEmpty { host.meter.responded(&io.responses) }
         if !io.refusals.isEmpty { recordRefusals(&io.refusals) }
         io.out.removeAll()

@@ -89,6 +89,15 @@ extension ReactorHost {
         unreached.forEach(command: { answer($1, to: $0) }, event: { accept($0, now: now) })
     }
 
+    /// Has other nodes hear of the end of a session that had begun to log in, after the event that reports it.
+    func ended(_ link: Link) {
+        guard cluster != nil, link.kind == .device || link.kind.isAppServer, link.peerNumber != nil else {
+            return
+        }
+        let connection = link.connection.id
+        toCluster.jobs.append { $0.route(.ended(connection), $0.reactor.now) }
+    }
+
     /// Closes the sessions of the devices and senders of a partition: its new owner does not know them.
     func closeSessions(of partition: Int) {
         for link in allLinks where link.key?.partition(of: map.partitions) == partition {

@@ -121,7 +121,7 @@ final class ReactorHost: ReactorDelegate {
         if parcel.validUntil < .distantFuture {
             parcel.commands.close(from: parcel.validUntil, now: Now.read().monotonic)
         }
-        perform(&parcel.commands, now, areOfOthers: true)
+        perform(&parcel.commands, now)
         for job in parcel.jobs { job(self) }
         releaseBackpressure()
     }
@@ -230,9 +230,7 @@ final class ReactorHost: ReactorDelegate {
     }
 
     /// Passes commands to the sessions of this reactor, and the others to their reactors. Empties the array.
-    private func perform(
-        _ commands: inout [(ConnectionID, SessionCommand)], _ now: Now, areOfOthers: Bool = false
-    ) {
+    private func perform(_ commands: inout [(ConnectionID, SessionCommand)], _ now: Now) {
         var round = CommandRound(&commands)
         while let connection = round.next() {
             if connection.node != reactor.node {
@@ -241,12 +239,8 @@ final class ReactorHost: ReactorDelegate {
                 }
             } else if Int(connection.reactor) == index, let link = link(connection) {
                 link.perform(&round, now: now)
-            } else if let command = round.take(for: connection) {
-                if Int(connection.reactor) != index {
-                    outgoing[Int(connection.reactor)].commands.append((connection, command))
-                } else if cluster != nil, areOfOthers, command.needsLogin {
-                    toCluster.jobs.append { $0.route(.ended(connection), $0.reactor.now) }
-                }
+            } else if let command = round.take(for: connection), Int(connection.reactor) != index {
+                outgoing[Int(connection.reactor)].commands.append((connection, command))
             }
         }
         commands = round.storage()

@@ -59,7 +59,8 @@ enum NodeCanary: CaseIterable {
         case .leavesGate: 10
         case .ignoresLateTurns: 49
         case .missesLostLinks: 26
-        case .waitsWhenSurrendered, .neverTicks: 43
+        case .neverTicks: 43
+        case .waitsWhenSurrendered: 98
         default: 0
         }
     }

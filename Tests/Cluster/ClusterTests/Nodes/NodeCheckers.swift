@@ -213,7 +213,7 @@ struct NodeCheckers {
             fail("progress: change \(number) of \(request.asked) took \(span) us")
         }
         if isCalm, request.outcome == .unavailable {
-            fail("progress: request \(number) of \(request.asked) is refused")
+            fail("progress: \(request.kind) \(number) of \(request.asked) is refused")
         }
     }
 

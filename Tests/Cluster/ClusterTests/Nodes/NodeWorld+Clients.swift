@@ -153,11 +153,7 @@ extension NodeWorld {
 
     /// A command reaches a session of a node.
     func perform(_ command: SessionCommand, _ id: ConnectionID, _ node: WorldNode, of partition: Int?) {
-        guard let connection = node.connections.first(where: { $0.id(node) == id }) else {
-            guard command.needsLogin else { return }
-            node.clusterInbox.jobs.append { $0.route(.ended(id), node) }
-            return wakeCluster(node)
-        }
+        guard let connection = node.connections.first(where: { $0.id(node) == id }) else { return }
         switch command {
         case .submission(let request, let reply): checkers.answered(request, reply, self)
         case .reply(let request, let reply): checkers.answered(request, reply, self)
@@ -193,6 +189,10 @@ extension NodeWorld {
             case .device(let device): accept(.deviceClosed(id, device), node)
             case .sender(let sender): accept(.appServerClosed(id, sender), node)
             default: break
+            }
+            if connection.login.key != nil {
+                node.toCluster.jobs.append { $0.route(.ended(id), node) }
+                wakeReactor(node)
             }
         }
         connection.generation += 1

@@ -260,7 +260,7 @@ import Testing
         #expect(router.heldCount == 0 && pass([.tick], to: &router, after: 2 * limit).isEmpty)
     }
 
-    @Test("the owner of a session that has ended unnoticed hears of it by its answer to the login")
+    @Test("all nodes hear of the end of a session, and the one that has let it in ends it")
     func ended() {
         var (owner, other) = (router(), NodeRouter(node: two, partitions: Self.partitions, seed: 5))
         let connection = requester(1, node: 2).connection
@@ -271,7 +271,6 @@ import Testing
             pass([.linked(two), .took(partition: partition), received], to: &owner)
                 == ["serve", "deliver other"])
         #expect(owner.sessionCount == 1)
-        // The session has ended where it was, and a command for it comes.
         #expect(
             pass([.linked(one), .linked(three), .ended(connection)], to: &other)
                 == ["close at 1", "close at 3"])
