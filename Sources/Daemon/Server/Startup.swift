@@ -293,11 +293,14 @@ struct Startup: ~Copyable {
         let admission = Admission(configuration.admission, registry: storeThreads.registry)
         return reactors.enumerated().map { index, reactor in
             // A node of a cluster takes partitions later.
-            let partitions = ReactorPartitions(map.partitions(of: index), clock: clock) { partition in
+            let turns = TurnLoop(
+                reactor: index, of: map, node: reactor.node,
+                leaseTime: cluster.map { _ in { Now.read().monotonic } }
+            ) { partition in
                 if cluster == nil { factory.make(partition) } else { nil }
             }
             let host = ReactorHost(
-                index: index, reactor: reactor, map: map, partitions: partitions, mailboxes: mailboxes,
+                reactor: reactor, turns: turns, mailboxes: mailboxes,
                 store: storeThreads, batches: cluster ?? storeThreads, cluster: cluster, apns: apns,
                 webhooks: webhooks, clock: clock, admission: admission,
                 tally: ReactorTally(shard: metrics[.reactor(index)]),

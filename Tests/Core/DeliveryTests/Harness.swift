@@ -16,7 +16,8 @@ final class PartitionBox {
     init(_ core: consuming Partition) { self.core = core }
 }
 
-/// Partitions, a store and a log of commands; each step happens only when a test calls for it.
+/// Partitions, a store and a log of commands; each step happens only when a test calls for it. So it runs no `TurnLoop`, which handles all
+/// that waits.
 final class Harness {
     private(set) var partitions: [PartitionBox] = []
     private let settings: DeliverySettings

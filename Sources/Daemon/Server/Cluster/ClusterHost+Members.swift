@@ -161,7 +161,7 @@ extension ClusterHost {
     func publishLease(of hosted: HostedReplica) {
         guard let lease = hosted.lease, lease.set(hosted.replica.leaseEnd) else { return }
         let partition = hosted.partition
-        reactors[map.reactor(of: partition)].post { $0.partitions.leaseRenewed(partition) }
+        reactors[map.reactor(of: partition)].post { $0.turns.leaseRenewed(partition) }
     }
 
     /// Publishes until when this node counts as having all that is confirmed of each partition.
@@ -177,7 +177,7 @@ extension ClusterHost {
     func surrender(_ hosted: HostedReplica, _ number: UInt64) {
         let partition = hosted.partition
         reactors[map.reactor(of: partition)].post { host in
-            host.partitions.surrender(partition)
+            host.turns.surrender(partition)
             // After what this turn has let out.
             host.toCluster.jobs.append { host in
                 host.handle(.surrendered(number), of: host.replicas[partition], host.reactor.now)

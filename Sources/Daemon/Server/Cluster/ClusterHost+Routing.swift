@@ -114,7 +114,7 @@ extension ClusterHost {
             owned[map.reactor(of: partition)].append(event)
         case .passFence(let partition):
             postIncoming()
-            reactors[map.reactor(of: partition)].post { $0.fencePassed(partition) }
+            reactors[map.reactor(of: partition)].post { $0.turns.fencePassed(partition) }
         case .send(let event, let owner, let mayWait): send(event, to: owner, mayWait: mayWait, now)
         case .command(let command, let connection):
             guard Int(connection.reactor) < incoming.count else { return }

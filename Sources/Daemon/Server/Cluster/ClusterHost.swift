@@ -214,7 +214,7 @@ final class ClusterHost: ReactorDelegate {
         for at in incoming.indices where !owned[at].isEmpty {
             let events = owned[at]
             owned[at] = []
-            incoming[at].jobs.append { host in for event in events { host.acceptOwned(event) } }
+            incoming[at].jobs.append { host in for event in events { host.turns.acceptOwned(event) } }
             incoming[at].eventsOfJobs += events.count
         }
         for at in incoming.indices where !incoming[at].isEmpty {

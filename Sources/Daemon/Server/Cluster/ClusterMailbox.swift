@@ -24,6 +24,14 @@ struct ClusterParcel: Sendable {
             && jobs.isEmpty
     }
 
+    /// Adds what a reactor passes on.
+    mutating func add(_ crossing: consuming Crossing) {
+        guard !crossing.isEmpty else { return }
+        events.append(contentsOf: crossing.events)
+        commands.append(contentsOf: crossing.commands)
+        validUntil = min(validUntil, crossing.validUntil)
+    }
+
     /// Appends the items of another parcel.
     mutating func append(_ other: consuming ClusterParcel) {
         if isEmpty {

@@ -1,8 +1,9 @@
 import Basics
+import Delivery
 import Synchronization
 
 /// Until when the reactor of a partition that this node owns may let decisions out: one thread sets it, others read it.
-final class PartitionLease: Sendable {
+final class PartitionLease: DecisionLease, Sendable {
     private let end = Atomic<Int64>(.min)
     private let isAwaited = Atomic<Bool>(false)
 

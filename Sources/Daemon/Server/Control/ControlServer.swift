@@ -205,7 +205,7 @@ final class ControlServer: Sendable {
         let event = event(requester)
         mailboxes[Int(connection.reactor)].post { host in
             (host.link(connection) as? any CommandLink)?.running.expect(requester.requestID, latch)
-            host.accept(event, now: host.reactor.now)
+            host.accept(event)
         }
         guard let answer = latch.wait() else {
             throw OperatorProblem(
@@ -224,7 +224,7 @@ final class ControlServer: Sendable {
             let link = host.link(connection) as? any CommandLink
             for (event, latch) in zip(events, latches) {
                 link?.running.expect(event.requestID, latch)
-                host.accept(event.event, now: host.reactor.now)
+                host.accept(event.event)
             }
         }
         var answers: [SessionCommand] = []

@@ -63,10 +63,10 @@ extension ControlServer {
         let trace = RunningTrace(requestID: requester.requestID, registration: registration)
         _ = try ask { host in
             (host.link(requester.connection) as? any CommandLink)?.running.begin(trace)
-            host.accept(.trace(device, requester), now: host.reactor.now)
+            host.accept(.trace(device, requester))
         }
         defer {
-            for mailbox in mailboxes { mailbox.post { $0.accept(.untrace(requester), now: $0.reactor.now) } }
+            for mailbox in mailboxes { mailbox.post { $0.accept(.untrace(requester)) } }
         }
         call.send(OperatorReply(TraceDevice.Line.started(TraceDevice.Start(device: device))))
         let start = Now.read().monotonic

@@ -6,7 +6,7 @@ import Transport
 extension ReactorHost {
     /// Publishes the state of the clock, as the first partition sees it for all; logs an error while the clock is in doubt.
     func publishClock() {
-        guard index == 0, let core = partitions.leader else { return }
+        guard index == 0, let core = turns.leader else { return }
         let before = clock.current
         clock.update(core.core.clock)
         let state = core.core.clockDoubt.map {
@@ -23,7 +23,7 @@ extension ReactorHost {
     /// Ticks all partitions after the clock was advanced, so that what is due is done at once.
     func clockAdvanced() {
         lastSessionTime.machine.monotonic = .distantPast
-        partitions.handleInAll(.tick, now: reactor.now)
+        accept(.tick)
     }
 
     /// Accepts the clock because a device that connected before the doubt has the same time.

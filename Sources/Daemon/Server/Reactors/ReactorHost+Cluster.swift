@@ -3,46 +3,18 @@ import Cluster
 import Delivery
 import Transport
 
-/// A partition that is served as soon as its place is free.
-struct AwaitedPartition {
-    var make: @Sendable () -> Partition
-    var lease: PartitionLease
-}
-
 /// Partitions that come from other nodes of a cluster, and leave to them.
 extension ReactorHost {
     /// Serves a partition of this reactor from now on, or as soon as its place is free.
     func take(_ partition: Int, _ lease: PartitionLease, make: @escaping @Sendable () -> Partition) {
         toCluster.jobs.append { host in host.route(.fence(partition: partition), host.reactor.now) }
-        if doors[partition].take() {
-            partitions.take(partition, of: map.partitions, make(), lease)
-        } else {
-            awaited[partition] = AwaitedPartition(make: make, lease: lease)
-        }
-    }
-
-    /// All events are here that had been passed to the thread of the cluster when a partition was taken.
-    func fencePassed(_ partition: Int) { doors[partition].fencePassed() }
-
-    /// Removes the partitions that have left, and serves those that have come back, from the next turn on.
-    func removeLeft() {
-        for partition in partitions.removeLeft() {
-            guard let events = doors[partition].becomeFree(),
-                let next = awaited.removeValue(forKey: partition)
-            else { continue }
-            partitions.take(partition, of: map.partitions, next.make(), next.lease)
-            for event in events { partitions.queue(event, of: partition) }
-            // They are handled in the next turn.
-            mailboxes[index].post { _ in }
-        }
+        turns.take(partition, lease, make: make)
     }
 
     /// Stops serving a partition, and closes the sessions of its devices and senders. Called on every reactor.
     func leave(_ partition: Int) {
         if map.reactor(of: partition) == index {
-            toCluster.events += doors[partition].leave()
-            awaited[partition] = nil
-            var orders = partitions.leave(partition)
+            var orders = turns.leave(partition)
             webhooks.order(&orders)
         }
         closeSessions(of: partition)
@@ -64,7 +36,7 @@ extension ReactorHost {
     func vouchLater(_ event: consuming Event, of sender: SenderID, isSession: Bool, _ now: Now) {
         let answer = vouching.keep(
             event, of: sender, readSenders[sender], isSession: isSession, now: now.monotonic)
-        if let answer { perform(answer, now) }
+        if let answer { perform(answer) }
     }
 
     /// Lets the requests go on whose sender is as it was, and answers the others and those whose time is over.
@@ -77,16 +49,16 @@ extension ReactorHost {
             record: { [senders = senders()] in senders[$0] })
         for outcome in outcomes {
             switch outcome {
-            case .goesOn(let event): accept(event, now: now)
-            case .refused(let answer): perform(answer, now)
+            case .goesOn(let event): accept(event)
+            case .refused(let answer): perform(answer)
             }
         }
         // What goes on is handled in the next turn.
         if !outcomes.isEmpty { mailboxes[index].post { _ in } }
     }
 
-    func perform(_ unreached: UnreachedAnswer, _ now: Now) {
-        unreached.forEach(command: { answer($1, to: $0) }, event: { accept($0, now: now) })
+    func perform(_ unreached: UnreachedAnswer) {
+        unreached.forEach(command: { answer($1, to: $0) }, event: { accept($0) })
     }
 
     /// Has other nodes hear of the end of a session that had begun to log in, after the event that reports it.

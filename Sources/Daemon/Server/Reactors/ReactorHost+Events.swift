@@ -24,12 +24,12 @@ extension ReactorHost {
                     vouchLater(consume event, of: sender, isSession: link.kind.isAppServer, now)
                     continue
                 case .refused:
-                    perform(event.answerWhenUnreached(), now)
+                    perform(event.answerWhenUnreached())
                     continue
                 }
             }
             if !link.isLoggedIn, link.kind == .https { admit(&event, from: link) }
-            accept(consume event, now: now)
+            accept(consume event)
         }
         events.removeAll(keepingCapacity: true)
         if mailboxes.count > 1, !link.hasBackpressure, mailboxes.contains(where: { $0.hasBackpressure }) {
@@ -38,44 +38,12 @@ extension ReactorHost {
         }
     }
 
-    /// Routes an event to its partition: on this reactor at once, on another one with the parcel of this turn. An event without
-    /// a key goes to all partitions of this reactor.
-    ///
-    /// The reactor of a partition passes on its events if another node owns it: all of them come by that way, so that none overtakes.
-    func accept(_ event: consuming Event, now: Now) {
-        guard let key = event.key else { return partitions.handleInAll(event, now: reactor.now) }
-        let partition = key.partition(of: map.partitions)
-        let owner = map.reactor(of: partition)
-        if owner != index {
-            outgoing[owner].events.append(consume event)
-        } else if cluster == nil {
-            partitions.queue(consume event, of: partition)
-        } else {
-            pass(consume event, of: partition, isPassedBack: false)
-        }
-    }
-
-    /// Has an event go the way of the door of its partition.
-    private func pass(_ event: consuming Event, of partition: Int, isPassedBack: Bool) {
-        switch doors[partition].way(isPassedBack: isPassedBack) {
-        case .serve: partitions.queue(consume event, of: partition)
-        case .keep: doors[partition].keep(consume event)
-        case .passOn: toCluster.events.append(consume event)
-        }
-    }
-
-    /// Takes an event that the thread of the cluster has for a partition that this node owns.
-    func acceptOwned(_ event: consuming Event) {
-        guard let partition = event.key?.partition(of: map.partitions) else { return }
-        pass(consume event, of: partition, isPassedBack: true)
-    }
+    /// Routes an event to its partition, or one without a key to all partitions of this reactor; see `TurnLoop.accept`.
+    func accept(_ event: consuming Event) { turns.accept(event, now: clock.serverTime(reactor.now)) }
 
     /// What this turn has let out leaves only while the leases hold: the process may have stood still since.
     func checkLeases() {
-        // What goes to other threads is looked at there.
-        for peer in outgoing.indices { outgoing[peer].validUntil = letOutUntil }
-        toCluster.validUntil = letOutUntil
-        guard letOutUntil <= Now.read().monotonic else { return }
+        guard turns.letOutUntil <= Now.read().monotonic else { return }
         for link in allLinks where link.connection.outboundCount > 0 { link.connection.abort(.ownerChanged) }
     }
 }

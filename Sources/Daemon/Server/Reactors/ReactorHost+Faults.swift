@@ -70,9 +70,9 @@ extension ReactorHost {
         guard delayed < Limits.TestBench.delayed else { return refuse(submission.requester, .unavailable) }
         delayed += 1
         reactor.schedule(at: now.monotonic.advanced(milliseconds: Int64(milliseconds))) {
-            [unowned self] now in
+            [unowned self] _ in
             delayed -= 1
-            accept(submission.event, now: now)
+            accept(submission.event)
         }
     }
 

@@ -6,7 +6,7 @@ extension ReactorHost {
     /// Returns the sessions of one sender or of all, added over the partitions.
     func senderSessions(of sender: SenderID?) -> [SenderID: SenderSessions] {
         var found: [SenderID: SenderSessions] = [:]
-        partitions.forEach { partition in
+        turns.forEach { partition in
             for (sender, figures) in partition.senderSessions(of: sender) {
                 found[sender, default: SenderSessions()].add(figures)
             }
@@ -18,20 +18,20 @@ extension ReactorHost {
     func connected(among devices: [DeviceID]) -> Set<DeviceID> {
         let owned = Dictionary(grouping: devices) { PartitionKey.device($0).partition(of: map.partitions) }
         return owned.reduce(into: []) { found, part in
-            found.formUnion(partitions.query(part.key) { $0.connected(among: part.value) } ?? [])
+            found.formUnion(turns.query(part.key) { $0.connected(among: part.value) } ?? [])
         }
     }
 
     /// Returns the states of a device's messages. Returns `nil` if another reactor owns the device.
     func messageStates(of device: DeviceID) -> [SequenceNumber: PendingState]? {
-        partitions.query(PartitionKey.device(device).partition(of: map.partitions)) {
+        turns.query(PartitionKey.device(device).partition(of: map.partitions)) {
             $0.messageStates(of: device)
         }
     }
 
     /// Returns the upstream messages that a sender has not acknowledged. Returns `nil` if another reactor owns the sender.
     func unacknowledged(of sender: SenderID) -> Set<SequenceNumber>? {
-        partitions.query(PartitionKey.sender(sender).partition(of: map.partitions)) {
+        turns.query(PartitionKey.sender(sender).partition(of: map.partitions)) {
             $0.unacknowledged(of: sender)
         }
     }

@@ -6,26 +6,19 @@ import Transport
 
 /// A reactor with everything on its thread: its partitions of the core, its connections and their sessions.
 ///
-/// In a turn all readable connections are read and their input is handled. Then the effects of the partitions go to sessions,
-/// other reactors and, in one call, to the store. Finally every connection with output is flushed once.
+/// It is the shell of a `TurnLoop`. In a turn all readable connections are read and their input is handled. Then the effects of the
+/// partitions go to sessions, other reactors and, in one call, to the store. Finally every connection with output is flushed once.
 final class ReactorHost: ReactorDelegate {
-    let index: Int
     let reactor: Reactor
-    let map: PartitionMap
-    let partitions: ReactorPartitions
-    /// Commands from the host itself to its sessions.
-    private var answers: [(ConnectionID, SessionCommand)] = []
+    /// The partitions, and the ways of events and commands.
+    let turns: TurnLoop
     /// The faults that messages meet. `nil` without a test bench.
     let faults: FaultGate?
     /// How many messages a fault delays now.
     var delayed = 0
-    /// The part of the partitions that ticks next.
-    private var tickPart = 0
     private var links: [Link?] = []
     private var spareIO: SessionIO?
     let mailboxes: [ReactorMailbox]
-    /// What goes to the other reactors in this turn.
-    var outgoing: [Parcel]
     private let store: StoreThreads
     private let batches: any CommitLog
     private let apns: APNsPort
@@ -34,12 +27,6 @@ final class ReactorHost: ReactorDelegate {
     let cluster: ClusterPort?
     /// What goes to the thread of the cluster in this turn.
     var toCluster = ClusterParcel()
-    /// Which way the events of each partition go; of those of this reactor, in a cluster.
-    var doors: [PartitionDoor]
-    /// Until when the leases hold by which this turn lets decisions out.
-    var letOutUntil = Instant.distantFuture
-    /// The partitions of this reactor that come back before the store has answered all that they had asked it before they left.
-    var awaited: [Int: AwaitedPartition] = [:]
     /// Requests of HTTP by senders of which this node may not have the last changes.
     var vouching = Vouching()
     /// What this node has of a sender.
@@ -64,18 +51,14 @@ final class ReactorHost: ReactorDelegate {
     let log: Log
 
     init(
-        index: Int, reactor: Reactor, map: PartitionMap, partitions: ReactorPartitions,
-        mailboxes: [ReactorMailbox],
+        reactor: Reactor, turns: TurnLoop, mailboxes: [ReactorMailbox],
         store: StoreThreads, batches: any CommitLog, cluster: ClusterPort?, apns: APNsPort,
         webhooks: WebhookPort, clock: ClockStatus, admission: Admission, tally: ReactorTally,
         meter: TurnMeter, faults: FaultGate?, log: Log
     ) {
         self.faults = faults
-        self.index = index
         self.reactor = reactor
-        self.map = map
-        doors = Array(repeating: PartitionDoor(), count: map.partitions)
-        self.partitions = partitions
+        self.turns = turns
         self.mailboxes = mailboxes
         self.store = store
         self.batches = batches
@@ -87,7 +70,6 @@ final class ReactorHost: ReactorDelegate {
         self.tally = tally
         self.meter = meter
         self.log = log
-        outgoing = mailboxes.map { _ in Parcel() }
         reactor.report = { [unowned self] in
             tally.count($0)
             write($0)
@@ -96,8 +78,13 @@ final class ReactorHost: ReactorDelegate {
 
     /// Returns the messages to topics that are being sent on this reactor; see `Partition.runningTopics`.
     func runningTopics(limit: Int) -> (jobs: [TopicJob], count: Int) {
-        partitions.runningTopics(limit: limit)
+        turns.runningTopics(limit: limit)
     }
+
+    /// The number of the reactor.
+    var index: Int { turns.index }
+    /// The assignment of partitions to reactors.
+    var map: PartitionMap { turns.map }
 
     /// Sets the window of unacknowledged messages on all connections of app servers.
     func changePendingWindow(_ window: Int) {
@@ -114,9 +101,9 @@ final class ReactorHost: ReactorDelegate {
             if case .partition(.committed(let outcome)) = report.event, !outcome.duplicates.isEmpty {
                 tally.duplicates(outcome.duplicates.count)
             }
-            partitions.handle(report: report.event, of: report.partition, now: now)
+            turns.handle(report: report.event, of: report.partition, now: clock.serverTime(now))
         }
-        for event in parcel.events { accept(event, now: now) }
+        for event in parcel.events { accept(event) }
         // Only commands of leases have an end: without a cluster, the time is not read.
         if parcel.validUntil < .distantFuture {
             parcel.commands.close(from: parcel.validUntil, now: Now.read().monotonic)
@@ -127,35 +114,37 @@ final class ReactorHost: ReactorDelegate {
     }
 
     func reactorTurnEnded(_ reactor: Reactor, now: Now) {
-        applyEffects(now)
-        if letOutUntil != .distantFuture { checkLeases() }
-        batches.submit(partitions.takeBatches())
-        store.load(partitions.takeLoads())
-        var deliveries = partitions.takeDeliveries()
-        clock.moveToMachine(&deliveries)
-        apns.deliver(&deliveries)
-        var orders = partitions.takeWebhookOrders()
-        webhooks.order(&orders)
+        applyOutput(now)
+        var effects = turns.takeEffects()
+        if turns.letOutUntil != .distantFuture { checkLeases() }
+        batches.submit(effects.batches)
+        store.load(effects.loads)
+        clock.moveToMachine(&effects.deliveries)
+        apns.deliver(&effects.deliveries)
+        webhooks.order(&effects.webhooks)
         collectCounters()
+        if effects.confirmsClock { confirmClock() }
         tally.beforeLogin(connections: reactor.beforeLoginCount)
-        partitions.endTurn()
+        turns.endTurn()
         if cluster != nil {
-            removeLeft()
+            // Those that have come back are served in the next turn.
+            if turns.removeLeft() { mailboxes[index].post { _ in } }
             vouch(now)
         }
         refusals.flush(to: log)
-        for peer in outgoing.indices where !outgoing[peer].isEmpty {
-            mailboxes[peer].post(outgoing[peer])
-            outgoing[peer] = Parcel()
+        for peer in turns.outgoing.indices where !turns.outgoing[peer].isEmpty {
+            mailboxes[peer].post(Parcel(turns.outgoing[peer].take()))
         }
-        if let cluster { cluster.post(&toCluster) }
-        letOutUntil = .distantFuture
+        if let cluster {
+            toCluster.add(turns.elsewhere.take())
+            cluster.post(&toCluster)
+        }
         meter.endTurn(from: now.monotonic, to: Now.read().monotonic, advance: clock.advance)
     }
 
     /// Runs the reactor on the calling thread until it is stopped.
     func run() {
-        partitions.handleInAll(.tick, now: reactor.now)
+        accept(.tick)
         tick(reactor.now)
         reactor.run()
         ended?()
@@ -184,63 +173,37 @@ final class ReactorHost: ReactorDelegate {
         }
     }
 
-    /// Ticks one part of the partitions, so that they do not all query the store at once.
+    /// Ticks one part of the partitions.
     private func tick(_ now: Now) {
-        let parts = min(Limits.Partition.tickParts, max(1, partitions.count))
-        partitions.tick(tickPart, of: parts, now: now)
-        if tickPart == 0 { publishClock() }
-        tickPart = (tickPart + 1) % parts
+        let isFirst = turns.tickPart == 0
+        let pause = turns.tick(now: clock.serverTime(now))
+        if isFirst { publishClock() }
         releaseBackpressure()
-        reactor.schedule(
-            at: now.monotonic.advanced(milliseconds: Limits.Partition.tickMilliseconds / Int64(parts))
-        ) {
-            [unowned self] now in
+        reactor.schedule(at: now.monotonic.advanced(milliseconds: pause)) { [unowned self] now in
             tick(now)
         }
     }
 
-    /// Applies the commands and forwarded events of the partitions until there are none, since a command may cause further
-    /// events.
-    private func applyEffects(_ now: Now) {
-        var hasOutput = true
-        while hasOutput {
-            hasOutput = partitions.handleQueued(now: now)
-            if !answers.isEmpty {
-                hasOutput = true
-                var round: [(ConnectionID, SessionCommand)] = []
-                swap(&round, &answers)
-                perform(&round, now)
-            }
-            // More partitions may become active in the loop.
-            var at = 0
-            while at < partitions.active.count {
-                let hosted = partitions.active[at]
-                at += 1
-                letOutUntil = min(letOutUntil, hosted.passGate())
-                guard hosted.hasOutput else { continue }
-                hasOutput = true
-                // Moved out, since applying them may add more of both.
-                var (commands, forwards) = hosted.takeOutput()
-                if let faults { applyFaults(faults, to: &commands) }
-                perform(&commands, now)
-                for event in forwards { accept(event, now: now) }
-                hosted.giveBack(&commands, &forwards)
-            }
+    /// Has sessions perform the commands of the partitions until there are none, since a command may cause further events.
+    private func applyOutput(_ now: Now) {
+        let time = clock.serverTime(now)
+        var commands: [(ConnectionID, SessionCommand)] = []
+        while turns.next(&commands, now: time) {
+            if let faults { applyFaults(faults, to: &commands) }
+            perform(&commands, now)
+            turns.giveBack(&commands, now: time)
         }
     }
 
-    /// Passes commands to the sessions of this reactor, and the others to their reactors. Empties the array.
+    /// Passes commands to the sessions of this reactor, and the others to what crosses. Empties the array.
     private func perform(_ commands: inout [(ConnectionID, SessionCommand)], _ now: Now) {
         var round = CommandRound(&commands)
-        while let connection = round.next() {
-            if connection.node != reactor.node {
-                if let command = round.take(for: connection) {
-                    toCluster.commands.append((connection, command))
-                }
-            } else if Int(connection.reactor) == index, let link = link(connection) {
+        while let connection = turns.nextSession(&round) {
+            if let link = link(connection) {
                 link.perform(&round, now: now)
-            } else if let command = round.take(for: connection), Int(connection.reactor) != index {
-                outgoing[Int(connection.reactor)].commands.append((connection, command))
+            } else {
+                // The connection is closed.
+                _ = round.take(for: connection)
             }
         }
         commands = round.storage()
@@ -248,7 +211,7 @@ final class ReactorHost: ReactorDelegate {
 
     /// Sends a command to a session at the end of this turn.
     func answer(_ command: SessionCommand, to connection: ConnectionID) {
-        answers.append((connection, command))
+        turns.answer(command, to: connection)
     }
 
     /// Counts and logs violated invariants.
@@ -265,7 +228,7 @@ final class ReactorHost: ReactorDelegate {
     /// Collects the counters of the partitions for this turn.
     private func collectCounters() {
         var (expired, unused) = (0, 0)
-        for hosted in partitions.active {
+        for hosted in turns.active {
             tally.collect(&hosted.effects)
             meter.collect(&hosted.effects)
             expired += hosted.effects.expiredDevices
@@ -273,10 +236,6 @@ final class ReactorHost: ReactorDelegate {
             hosted.effects.expiredDevices = 0
             hosted.effects.unusedDevices = 0
             if !hosted.effects.invariantFailures.isEmpty { record(&hosted.effects.invariantFailures) }
-            if hosted.effects.confirmsClock {
-                hosted.effects.confirmsClock = false
-                confirmClock()
-            }
         }
         guard expired + unused > 0 else { return }
         tally.forgotten(expired: expired, unused: unused)
@@ -287,7 +246,7 @@ final class ReactorHost: ReactorDelegate {
 
     /// Accepts the clock at the operator's command.
     func acceptClock() {
-        partitions.handleInAll(.clockAccepted(by: .operator), now: Now.read())
+        turns.handleInAll(.clockAccepted(by: .operator), now: clock.serverTime(.read()))
         lastSessionTime.machine.monotonic = .distantPast
         publishClock()
     }
@@ -300,8 +259,7 @@ final class ReactorHost: ReactorDelegate {
     /// The time for sessions: the server's, but deadlines of connections are by the machine's monotonic clock.
     func sessionTime(_ now: Now) -> Now {
         if lastSessionTime.machine != now {
-            var time =
-                partitions.leader?.core.sessionTime(clock.serverTime(now)) ?? clock.judged(now)
+            var time = turns.leader?.core.sessionTime(clock.serverTime(now)) ?? clock.judged(now)
             time.monotonic = now.monotonic
             lastSessionTime = (now, time)
         }

@@ -18,6 +18,19 @@ struct Parcel: Sendable {
     /// How many events the jobs have: they count for backpressure as well.
     var eventsOfJobs = 0
 
+    /// Creates a parcel of events or of reports, or an empty one.
+    init(events: [Event] = [], reports: [StoreReport] = []) {
+        self.events = events
+        self.reports = reports
+    }
+
+    /// Creates a parcel of what another reactor passes on.
+    init(_ crossing: consuming Crossing) {
+        events = crossing.events
+        commands = crossing.commands
+        validUntil = crossing.validUntil
+    }
+
     var isEmpty: Bool {
         events.isEmpty && reports.isEmpty && commands.isEmpty && jobs.isEmpty
     }

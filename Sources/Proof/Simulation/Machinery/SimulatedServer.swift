@@ -3,47 +3,34 @@ import Delivery
 import Sessions
 import Store
 
-/// A server process: its partitions on their reactors, the queues between threads, its connections.
+/// A server process: its reactors with their turns, the queues between threads, its connections.
+///
+/// It is the shell of a `TurnLoop` for each reactor, as `ReactorHost` in the daemon is, and differs in what surrounds the loop only: a turn is
+/// planned after the input of a session instead of following it, and faults are planted between the loop and what is outside.
 final class SimulatedServer {
-    private final class Hosted {
-        let number: Int
-        var core: Partition
-        var effects: Effects {
-            _read { yield core.effects }
-            _modify { yield &core.effects }
-        }
-        /// Whether it had an event in this turn.
-        var isActive = false
-
-        init(_ number: Int, _ core: consuming Partition) {
-            self.number = number
-            self.core = core
-        }
-    }
-
-    /// A reactor with its partitions.
+    /// A reactor, and what other threads have posted to it.
     private final class Reactor {
-        /// Partitions with an event in this turn, in order of their first one.
-        var active: [Hosted] = []
-        var inbox: [(partition: Int, event: Event)] = []
+        let turns: TurnLoop
+        /// Reports of the store.
+        var reports: [(partition: Int, event: Event)] = []
+        /// What other reactors pass on, in order.
+        var crossings: [Crossing] = []
+        /// Whether a turn is planned or is running.
         var isTurnPlanned = false
+
+        init(_ turns: TurnLoop) { self.turns = turns }
     }
 
     /// A strong reference, broken when the world ends: checking an unowned one costs more than all checkers.
     private let world: World
     private let map: PartitionMap
-    private let reactors: [Reactor]
-    private var partitions: [Hosted] = []
+    private var reactors: [Reactor] = []
     private(set) var connections: [ConnectionID: ServerEnd] = [:]
     private(set) var isAlive = true
-    /// Whether events that a partition forwards to itself are handled in the same turn.
-    private let isEager: Bool
 
     init(_ world: World) {
         self.world = world
-        isEager = world.chance(1, in: 2)
         map = PartitionMap(partitions: world.settings.partitions, reactors: world.settings.reactors)
-        reactors = (0..<map.reactors).map { _ in Reactor() }
         world.checkers.core = CoreChecker(world.settings)
         var settings = world.canaries.settings(world.settings.delivery, world)
         if world.canary != .forgetsSequenceWatermark { settings.sequenceWatermark = world.sequenceWatermark }
@@ -52,16 +39,19 @@ final class SimulatedServer {
         settings.clockMark = world.disk.state.settings[StoreMark.clock.rawValue].map {
             UnixMilliseconds(clamping: StoreMark.number($0))
         }
-        for partition in 0..<world.settings.partitions {
-            let seed = UInt64(bitPattern: world.random(0...(.max)))
-            let core = Partition(
-                partition: partition, of: world.settings.partitions, seed: seed,
-                hashKey: (seed, ~seed), settings: settings)
-            partitions.append(Hosted(partition, core))
-        }
-        for partition in partitions.indices {
-            post(.senders(SenderDirectory(world.disk.state.senders)), to: partition)
-            planTick(partition)
+        for index in 0..<map.reactors {
+            let turns = TurnLoop(reactor: index, of: map) { partition in
+                let seed = UInt64(bitPattern: world.random(0...(.max)))
+                return Partition(
+                    partition: partition, of: map.partitions, seed: seed, hashKey: (seed, ~seed),
+                    settings: settings)
+            }
+            turns.witness = { [self] event, hosted, now in watch(event, hosted, now) }
+            reactors.append(Reactor(turns))
+            // As at the start of the daemon.
+            turns.accept(.senders(SenderDirectory(world.disk.state.senders)), now: world.clock.now)
+            turns.accept(.tick, now: world.clock.now)
+            tick(index)
         }
     }
 
@@ -69,23 +59,27 @@ final class SimulatedServer {
     func die() {
         isAlive = false
         connections = [:]
+        for reactor in reactors { reactor.turns.witness = nil }
     }
 
-    private func planTick(_ partition: Int) {
-        world.after(world.random(400_000_000...500_000_000)) { [self] in
-            guard isAlive else { return }
-            wake(partition, with: [.tick])
-            planTick(partition)
-        }
+    private func tick(_ index: Int) {
+        let turns = reactors[index].turns
+        let pause = turns.tick(now: world.clock.now) * 1_000_000
+        run(index)
+        world.after(world.random(pause * 4 / 5...pause)) { [self] in if isAlive { tick(index) } }
     }
 
     /// What each partition holds in memory.
-    var figures: [PartitionFigures] { partitions.map { $0.core.figures } }
+    var figures: [PartitionFigures] {
+        var figures: [PartitionFigures] = []
+        for reactor in reactors { reactor.turns.forEach { figures.append($0.figures) } }
+        return figures
+    }
 
     /// The time for the sessions on a connection's reactor, from its first partition, or from partition 0 if it has none.
     func sessionTime(of id: ConnectionID) -> Now {
-        let own = map.partitions(of: Int(id.reactor)).first ?? 0
-        return partitions[own].core.sessionTime(world.clock.now)
+        let leader = reactors[Int(id.reactor)].turns.leader ?? reactors[map.reactor(of: 0)].turns.leader
+        return leader?.core.sessionTime(world.clock.now) ?? world.clock.now
     }
 
     // MARK: Connections
@@ -108,18 +102,16 @@ final class SimulatedServer {
 
     /// Delivers events of the store's threads to a partition.
     func receive(_ events: [Event], _ partition: Int) {
-        let lane = World.Lane.store(map.reactor(of: partition))
-        world.after(world.random(0...world.faults.crossingMicroseconds * 1_000), lane: lane) { [self] in
-            if isAlive { wake(partition, with: events) }
+        let index = map.reactor(of: partition)
+        world.after(crossingTime, lane: .store(index)) { [self] in
+            guard isAlive else { return }
+            reactors[index].reports += events.map { (partition, $0) }
+            if !reactors[index].isTurnPlanned { run(index) }
         }
     }
 
-    /// Delivers events to a partition and wakes its reactor.
-    private func wake(_ partition: Int, with events: [Event]) {
-        let number = map.reactor(of: partition)
-        for event in events { reactors[number].inbox.append((partition, event)) }
-        if !reactors[number].isTurnPlanned { turn(number) }
-    }
+    /// The time that work takes to another thread.
+    private var crossingTime: Int64 { world.random(0...world.faults.crossingMicroseconds * 1_000) }
 
     /// Routes events of a connection's session to their partitions, from the connection's reactor.
     func route(_ events: [Event], from reactor: Int) {
@@ -140,95 +132,108 @@ final class SimulatedServer {
         }
     }
 
-    private func sendOn(_ event: Event, from reactor: Int) {
-        guard let key = event.key else { return }
-        send(event, to: key.partition(of: map.partitions), from: reactor)
-    }
-
-    private func send(_ event: Event, to partition: Int, from reactor: Int) {
-        let target = map.reactor(of: partition)
-        guard target != reactor else { return post(event, to: partition) }
-        cross(from: reactor, to: target) { [self] in post(event, to: partition) }
-    }
-
-    /// Delivers work to another reactor in order.
-    private func cross(from: Int, to: Int, _ work: @escaping () -> Void) {
-        let wait = world.random(0...world.faults.crossingMicroseconds * 1_000)
-        world.after(wait, lane: .crossing(from: from, to: to)) { [self] in
-            if isAlive { work() }
-        }
+    private func sendOn(_ event: Event, from index: Int) {
+        reactors[index].turns.accept(event, now: world.clock.now)
+        planTurn(index)
     }
 
     /// Has all partitions believe the clock.
     func acceptClock(by witness: ClockWitness) {
-        for partition in partitions.indices { post(.clockAccepted(by: witness), to: partition) }
+        for index in reactors.indices { post(.clockAccepted(by: witness), to: index) }
     }
 
-    private func post(_ event: Event, to partition: Int) {
-        let number = map.reactor(of: partition)
-        reactors[number].inbox.append((partition, event))
-        guard !reactors[number].isTurnPlanned else { return }
-        reactors[number].isTurnPlanned = true
+    /// Posts an event for all partitions of a reactor.
+    private func post(_ event: Event, to index: Int) {
+        var crossing = Crossing()
+        crossing.events.append(event)
+        post(crossing, to: index)
+    }
+
+    private func post(_ crossing: Crossing, to index: Int) {
+        reactors[index].crossings.append(crossing)
+        planTurn(index)
+    }
+
+    // MARK: Turns
+
+    private func planTurn(_ index: Int) {
+        guard !reactors[index].isTurnPlanned else { return }
+        reactors[index].isTurnPlanned = true
         world.after(world.random(0...50_000)) { [self] in
-            if isAlive { turn(number) }
+            if isAlive { run(index) }
         }
     }
 
-    private func turn(_ number: Int) {
-        let reactor = reactors[number]
-        reactor.isTurnPlanned = false
+    /// Runs a turn of a reactor.
+    private func run(_ index: Int) {
+        let reactor = reactors[index]
+        let turns = reactor.turns
+        reactor.isTurnPlanned = true
         let now = world.clock.now
-        var rounds = 0
-        while !reactor.inbox.isEmpty, rounds < (isEager ? 4 : 1) {
-            rounds += 1
-            let events = reactor.inbox
-            reactor.inbox = []
-            for (partition, event) in events {
-                world.trace("\(partition): \(Describe.event(event))")
-                handle(event, partitions[partition], reactor, now)
-            }
-            for hosted in reactor.active { forwardEvents(hosted, from: number, reactor) }
+        for report in take(&reactor.reports) {
+            turns.handle(report: report.event, of: report.partition, now: now)
         }
-        let active = reactor.active
-        reactor.active = []
+        for var crossing in take(&reactor.crossings) {
+            for event in crossing.events { turns.accept(event, now: now) }
+            perform(&crossing.commands, turns)
+        }
+        var commands: [(ConnectionID, SessionCommand)] = []
+        while turns.next(&commands, now: now) {
+            commands = world.canaries.tamper(commands, world)
+            perform(&commands, turns)
+            turns.giveBack(&commands, now: now)
+        }
+        apply(turns.takeEffects())
+        let active = turns.active
+        turns.endTurn()
         for hosted in active {
-            hosted.isActive = false
-            finish(hosted, on: number)
+            reportFailures(of: hosted)
+            // The figures for metrics.
+            hosted.effects.removeAll()
         }
-        if !reactor.inbox.isEmpty, !reactor.isTurnPlanned {
-            reactor.isTurnPlanned = true
-            world.after(1_000) { [self] in
-                if isAlive { turn(number) }
+        for peer in turns.outgoing.indices where !turns.outgoing[peer].isEmpty {
+            let crossing = turns.outgoing[peer].take()
+            world.after(crossingTime, lane: .crossing(from: index, to: peer)) { [self] in
+                if isAlive { post(crossing, to: peer) }
             }
         }
+        reactor.isTurnPlanned = false
+        if !reactor.reports.isEmpty || !reactor.crossings.isEmpty { planTurn(index) }
     }
 
-    /// Forwards a partition's events to others; those for a partition of the same reactor are handled in its next round.
-    private func forwardEvents(_ hosted: Hosted, from number: Int, _ reactor: Reactor) {
-        if hosted.effects.confirmsClock {
-            hosted.effects.confirmsClock = false
+    private func take<Item>(_ items: inout [Item]) -> [Item] {
+        defer { items = [] }
+        return items
+    }
+
+    /// Passes commands to the sessions of a reactor, and the others to what crosses. Empties the array.
+    private func perform(_ commands: inout [(ConnectionID, SessionCommand)], _ turns: TurnLoop) {
+        var round = CommandRound(&commands)
+        while let id = turns.nextSession(&round), let command = round.take(for: id) {
+            // A closed connection gets no commands; its end was reported to the core.
+            guard let end = connections[id] else { continue }
+            world.trace("\(id.generation)< \(Describe.command(command))")
+            end.perform(command)
+        }
+        commands = round.storage()
+    }
+
+    private func apply(_ effects: TurnEffects) {
+        for entry in effects.batches {
+            world.disk.submit(entry.batch, partition: entry.partition)
+            if world.canary == .expiresEarly { expireEarly(entry.batch, entry.partition) }
+        }
+        for entry in effects.loads { world.disk.load([entry.query], partition: entry.partition) }
+        if effects.confirmsClock {
             world.trace("a device confirms the clock")
             world.reached(.clockConfirmed)
             acceptClock(by: .device)
         }
-        let forwards = hosted.effects.forwards
-        hosted.effects.forwards = []
-        for event in forwards {
-            guard let key = event.key else { continue }
-            let target = key.partition(of: map.partitions)
-            if map.reactor(of: target) == number {
-                reactor.inbox.append((target, event))
-            } else {
-                send(event, to: target, from: number)
-            }
-        }
     }
 
-    private func handle(_ event: Event, _ hosted: Hosted, _ reactor: Reactor, _ now: Now) {
-        if !hosted.isActive {
-            hosted.isActive = true
-            reactor.active.append(hosted)
-        }
+    /// Has a partition handle an event, and checks what comes of it.
+    private func watch(_ event: Event, _ hosted: HostedPartition, _ now: Now) {
+        world.trace("\(hosted.number): \(Describe.event(event))")
         let commands = hosted.effects.commands.count
         let mutations = hosted.effects.mutations.count
         let forwards = hosted.effects.forwards.count
@@ -254,30 +259,8 @@ final class SimulatedServer {
         world.checkers.core?.check(step, world)
     }
 
-    private func finish(_ hosted: Hosted, on number: Int) {
-        guard
-            !hosted.effects.commands.isEmpty || !hosted.effects.mutations.isEmpty
-                || !hosted.effects.loads.isEmpty
-        else { return }
-        let batch = hosted.core.endTurn()
-        reportFailures(of: hosted)
-        var effects = Effects()
-        swap(&effects, &hosted.effects)
-        let commands = effects.commands
-        if !effects.loads.isEmpty { world.disk.load(effects.loads, partition: hosted.number) }
-        if let batch { world.disk.submit(batch, partition: hosted.number) }
-        if world.canary == .expiresEarly, let batch { expireEarly(batch, hosted.number) }
-        for (id, command) in world.canaries.tamper(commands, world) {
-            if Int(id.reactor) == number {
-                perform(command, id)
-            } else {
-                cross(from: number, to: Int(id.reactor)) { [self] in perform(command, id) }
-            }
-        }
-    }
-
     /// Reports the broken invariants that the core found.
-    private func reportFailures(of hosted: Hosted) {
+    private func reportFailures(of hosted: HostedPartition) {
         guard !hosted.effects.invariantFailures.isEmpty else { return }
         if world.canary == nil {
             for failure in hosted.effects.invariantFailures {
@@ -294,7 +277,7 @@ final class SimulatedServer {
                 guard isAlive else { return }
                 let end = ExpiredEntry.message(
                     message.device, message.sequence, expiresAt: message.expiresAt)
-                post(.loaded(.expired([end])), to: partition)
+                receive([.loaded(.expired([end]))], partition)
             }
         }
     }
@@ -316,12 +299,5 @@ final class SimulatedServer {
                 }
             }
         }
-    }
-
-    private func perform(_ command: SessionCommand, _ id: ConnectionID) {
-        // A closed connection gets no commands; its end was reported to the core.
-        guard let end = connections[id] else { return }
-        world.trace("\(id.generation)< \(Describe.command(command))")
-        end.perform(command)
     }
 }

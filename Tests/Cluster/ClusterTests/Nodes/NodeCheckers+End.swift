@@ -22,7 +22,7 @@ extension NodeCheckers {
             && world.nodes.allSatisfy { node in
                 node.router.heldCount + node.router.openCount == 0
                     && node.router.changeCount + node.changes.count == 0 && node.vouching.isEmpty
-                    && node.cores.allSatisfy { $0.map(\.isQuiet) ?? true }
+                    && node.cores.allSatisfy { $0.map(node.isQuiet) ?? true }
             }
     }
 
@@ -44,7 +44,7 @@ extension NodeCheckers {
                     "counts: node \(node.index) has \(router.changeCount) of \(node.changes.count) changes without an outcome"
                 )
             }
-            for case let core? in node.cores where !core.isQuiet {
+            for case let core? in node.cores where !node.isQuiet(core) {
                 fail("counts: partition \(core.partition) of node \(node.index) waits: \(core.elsewhere)")
             }
         }

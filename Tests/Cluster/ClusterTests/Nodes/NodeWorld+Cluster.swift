@@ -2,7 +2,8 @@ import Basics
 import Cluster
 import ClusterLog
 import ClusterLogSupport
-import Delivery
+
+@testable import Delivery
 
 /// The thread of the cluster of a node, and the log.
 extension NodeWorld {
@@ -40,10 +41,7 @@ extension NodeWorld {
             if world.canary != .neverTicks { world.route(.tick, node) }
             world.postIncoming(node)
             // The partitions are ticked as well.
-            for case let core? in node.cores where !core.isLeaving {
-                core.isActive = true
-                core.tick()
-            }
+            _ = node.turns.tick(now: world.now)
             world.wakeReactor(node)
             world.tick(node)
         }
@@ -101,7 +99,7 @@ extension NodeWorld {
             send(.command(command, connection), from: node, to: nodes[Int(target.number) - 1])
         case .passFence(let partition):
             postIncoming(node)
-            postJob(node) { _ in node.doors[partition].fencePassed() }
+            postJob(node) { _ in node.turns.fencePassed(partition) }
         case .closeSessions(let partition):
             postIncoming(node)
             postJob(node) { $0.closeSessions(of: partition, node) }
@@ -179,7 +177,7 @@ extension NodeWorld {
         guard lease.isAwaited, lease.until > .distantPast else { return }
         lease.isAwaited = false
         // The reactor looks at what waits.
-        postJob(node) { _ in node.cores[hosted.partition]?.isActive = true }
+        postJob(node) { _ in node.turns.leaseRenewed(hosted.partition) }
     }
 
     // MARK: Replicas
@@ -215,7 +213,8 @@ extension NodeWorld {
 
     private func fail(_ batch: WorldBatch, _ partition: Int, _ node: WorldNode) {
         if let origin = batch.origin { return route(.completed(origin, at: nil), node) }
-        node.reactorInbox.reports.append((partition, batch.number, true))
+        let outcome = CommitOutcome(batchNumber: batch.number, hasFailed: true)
+        node.reactorInbox.reports.append((partition, .committed(outcome)))
         wakeReactor(node)
     }
 
@@ -246,8 +245,8 @@ extension NodeWorld {
             checkers.took(partition, node, self)
             route(.took(partition: partition), node)
         case .surrender(let number):
-            postJob(node) { world in
-                node.cores[partition]?.hasSurrendered = true
+            postJob(node) { _ in
+                node.turns.surrender(partition)
                 node.toCluster.jobs.append { $0.handle(.surrendered(number), of: hosted, node) }
             }
         case .lost: route(.lost(partition: partition), node)
@@ -291,7 +290,8 @@ extension NodeWorld {
         _ batch: WorldBatch, at position: LogPosition, of partition: Int, _ node: WorldNode
     ) {
         guard let origin = batch.origin else {
-            node.reactorInbox.reports.append((partition, batch.number, false))
+            let outcome = CommitOutcome(batchNumber: batch.number)
+            node.reactorInbox.reports.append((partition, .committed(outcome)))
             return wakeReactor(node)
         }
         node.clusterInbox.jobs.append { $0.route(.completed(origin, at: position), node) }

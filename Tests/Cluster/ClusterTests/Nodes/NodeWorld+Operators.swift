@@ -67,12 +67,7 @@ extension NodeWorld {
     func readSenders(_ node: WorldNode) {
         let directory = directory(of: node)
         node.directory = directory
-        node.reactorInbox.jobs.append { _ in
-            for case let core? in node.cores {
-                core.isActive = true
-                core.use(directory)
-            }
-        }
+        node.reactorInbox.jobs.append { node.turns.accept(.senders(directory), now: $0.now) }
         wakeReactor(node)
     }
 

@@ -1,9 +1,21 @@
 import Basics
 import Cluster
-import Delivery
 
-/// The reactor of a node.
+@testable import Delivery
+
+/// The reactor of a node: the shell of its turns, in which stand-ins handle the events of the partitions.
 extension NodeWorld {
+    func startReactor(_ node: WorldNode) {
+        let map = PartitionMap(partitions: Self.partitions, reactors: 1)
+        node.turns = TurnLoop(
+            reactor: 0, of: map, node: node.number.number, leaseTime: { [unowned self] in now.monotonic }
+        ) { _ in nil }
+        node.turns.witness = { [unowned node] event, hosted, now in
+            node.cores[hosted.number]?.handle(
+                event, hosted, node.replicas[hosted.number].store.registered, now)
+        }
+    }
+
     func wakeReactor(_ node: WorldNode) {
         guard node.isRunning, !node.isReactorAwake else { return }
         node.isReactorAwake = true
@@ -15,17 +27,7 @@ extension NodeWorld {
         var inbox = ReactorInbox()
         swap(&inbox, &node.reactorInbox)
         for report in inbox.reports {
-            guard let core = node.cores[report.partition] else { continue }
-            core.isActive = true
-            if report.hasFailed {
-                core.failed(report.batch, node.replicas[report.partition].store.registered)
-            } else {
-                core.committed(report.batch)
-            }
-        }
-        for load in inbox.loads {
-            load.core.isActive = true
-            load.core.loaded(load.device, isRegistered: load.isRegistered)
+            node.turns.handle(report: report.event, of: report.partition, now: now)
         }
         for (connection, command) in inbox.commands { perform(command, connection, node, of: nil) }
         for job in inbox.jobs { job(self) }
@@ -34,104 +36,105 @@ extension NodeWorld {
     }
 
     private func endReactorTurn(_ node: WorldNode) {
-        var letOut: [(partition: Int, until: Instant, effects: Effects)] = []
-        for case let core? in node.cores where core.isActive {
-            core.isActive = false
-            for event in core.events { core.handle(event) }
-            core.events = []
-            load(core, node)
-            batches += 1
-            if let batch = core.endTurn(batches) { node.toCluster.batches.append((core.partition, batch)) }
+        let turns = node.turns
+        var letOut: [(partition: Int, ConnectionID, SessionCommand)] = []
+        whileFaulty(turns) {
+            var commands: [(ConnectionID, SessionCommand)] = []
+            while next(&commands, turns) {
+                let partition = turns.round.source?.number ?? 0
+                var round = CommandRound(&commands)
+                while let connection = turns.nextSession(&round), let command = round.take(for: connection) {
+                    letOut.append((partition, connection, command))
+                }
+                commands = round.storage()
+                turns.giveBack(&commands, now: now)
+            }
+        }
+        let effects = turns.takeEffects()
+        for entry in effects.batches {
+            guard let core = node.cores[entry.partition] else { continue }
+            node.toCluster.batches.append((entry.partition, core.ended(entry.batch.batchNumber)))
+        }
+        for entry in effects.loads { load(entry, node) }
+        for hosted in turns.active {
+            guard let core = node.cores[hosted.number] else { continue }
             // Devices are evicted.
             if core.isFree, chance(20) { core.devices = [:] }
-            let until = passGate(core)
-            letOut.append((core.partition, until, core.effects))
-            core.effects = Effects()
             checkers.look(at: core)
         }
+        let until = turns.letOutUntil
+        turns.endTurn()
         removeLeft(node)
+        node.toCluster.add(turns.elsewhere.take())
         // The process may stand still before what was let out leaves it.
-        if letOut.contains(where: { !$0.effects.commands.isEmpty }) { standStill(node) }
+        if !letOut.isEmpty || !node.toCluster.commands.isEmpty { standStill(node) }
         after(0, on: node) { world in
-            for (partition, until, effects) in letOut {
-                world.leave(effects.commands, of: partition, until: until, node)
-                for event in effects.forwards { world.accept(event, node) }
+            for (partition, connection, command) in letOut {
+                world.leave(command, connection, of: partition, until: until, node)
             }
             world.postToCluster(node)
         }
     }
 
-    /// Has the store read the devices that a core asks for; now and then, that takes a while.
-    private func load(_ core: WorldCore, _ node: WorldNode) {
-        for device in core.wanted {
-            after(isFaulty && chance(25) ? draw(1...500_000) : draw(50...3_000), on: node) { world in
-                let isRegistered = node.replicas[core.partition].store.registered.contains(device)
-                node.reactorInbox.loads.append((core, device, isRegistered))
-                world.wakeReactor(node)
+    /// Moves the next commands out of a turn. A planted fault loses what is answered in place of what has waited at a gate.
+    private func next(_ commands: inout [(ConnectionID, SessionCommand)], _ turns: TurnLoop) -> Bool {
+        let holding = turns.active.filter { $0.leased?.gate.isHolding == true }
+        guard turns.next(&commands, now: now) else { return false }
+        if canary == .missesUnsent, let source = turns.round.source,
+            holding.contains(where: { $0 === source })
+        {
+            turns.round.forwards.removeAll {
+                $0.answeredKey != nil && $0.key?.partition(of: Self.partitions) == source.number
             }
         }
-        core.wanted = []
+        return true
     }
 
-    private func passGate(_ core: WorldCore) -> Instant {
-        guard canary != .ignoresGate else { return .distantFuture }
-        func pass() -> Instant {
-            let until = core.lease.until
-            let standing: OutputGate.Standing =
-                core.hasSurrendered
-                ? (canary == .waitsWhenSurrendered ? .owned(until: .distantPast) : .lost)
-                : core.isLeaving && canary != .letsInWhileLeaving
-                    ? .leaving(until: until) : .owned(until: until)
-            let wasHolding = core.gate.isHolding
-            defer {
-                if canary == .missesUnsent, wasHolding {
-                    core.effects.forwards.removeAll {
-                        $0.answeredKey != nil && $0.key?.partition(of: Self.partitions) == core.partition
-                    }
-                }
-            }
-            return core.gate.pass(&core.effects, standing, now: now.monotonic)
+    /// Plants the faults of gates while a turn lets out what was decided.
+    private func whileFaulty(_ turns: TurnLoop, _ letOut: () -> Void) {
+        let hosted = turns.all.compactMap { $0 }
+        if canary == .ignoresGate { for partition in hosted { partition.leased = nil } }
+        let leaving = hosted.filter { canary == .letsInWhileLeaving && $0.presence == .leaving }
+        let surrendered = hosted.filter { canary == .waitsWhenSurrendered && $0.presence == .surrendered }
+        for partition in surrendered { partition.leased?.lease = WorldLease() }
+        for partition in leaving + surrendered { partition.presence = .serving }
+        letOut()
+        for partition in leaving { partition.presence = .leaving }
+        for partition in surrendered { partition.presence = .surrendered }
+    }
+
+    /// Has the store read a device; now and then, that takes a while.
+    private func load(_ entry: PartitionQuery, _ node: WorldNode) {
+        guard case .device(let device) = entry.query else { return }
+        after(isFaulty && chance(25) ? draw(1...500_000) : draw(50...3_000), on: node) { world in
+            let isRegistered = node.replicas[entry.partition].store.registered.contains(device.number)
+            let record = DeviceRecord(
+                device: device, token: Self.secret, createdAt: 0, seenAt: 0, nextRegistration: 2)
+            let state = DeviceState(
+                device: device, record: isRegistered ? record : nil, registrations: [], mailbox: [])
+            node.reactorInbox.reports.append((entry.partition, .loaded(.device(state))))
+            world.wakeReactor(node)
         }
-        let until = pass()
-        guard core.gate.isHolding else { return until }
-        core.lease.isAwaited = true
-        return now.monotonic < core.lease.until ? pass() : .distantFuture
     }
 
-    /// What a partition has let out leaves the node: only while the lease holds.
+    /// What a partition has let out leaves the node: only while the leases of the turn hold.
     private func leave(
-        _ commands: [(ConnectionID, SessionCommand)], of partition: Int, until: Instant, _ node: WorldNode
+        _ command: SessionCommand, _ connection: ConnectionID, of partition: Int, until: Instant,
+        _ node: WorldNode
     ) {
-        let isLate = until <= now.monotonic && canary != .ignoresLateTurns
-        for (connection, command) in commands {
-            guard connection.node == node.number.number else {
-                node.toCluster.commands.append((connection, command))
-                node.toCluster.validUntil = min(node.toCluster.validUntil, until)
-                continue
-            }
-            if isLate {
-                close(connection, node)
-            } else {
-                checkers.decides(command, partition, node, self)
-                perform(command, connection, node, of: partition)
-            }
+        if until <= now.monotonic, canary != .ignoresLateTurns {
+            close(connection, node)
+        } else {
+            checkers.decides(command, partition, node, self)
+            perform(command, connection, node, of: partition)
         }
     }
 
     private func postToCluster(_ node: WorldNode) {
         var parcel = ClusterInbox()
         swap(&parcel, &node.toCluster)
-        guard
-            !parcel.batches.isEmpty || !parcel.events.isEmpty || !parcel.commands.isEmpty
-                || !parcel.jobs.isEmpty
-        else { return }
-        node.clusterInbox.batches += parcel.batches
-        node.clusterInbox.events += parcel.events
-        node.clusterInbox.commands += parcel.commands
-        node.clusterInbox.validUntil =
-            node.clusterInbox.commands.count == parcel.commands.count
-            ? parcel.validUntil : min(node.clusterInbox.validUntil, parcel.validUntil)
-        node.clusterInbox.jobs += parcel.jobs
+        guard !parcel.isEmpty else { return }
+        node.clusterInbox.add(parcel)
         wakeCluster(node)
         if !parcel.commands.isEmpty { standStill(node) }
     }
@@ -144,22 +147,19 @@ extension NodeWorld {
 
     // MARK: Ways of events
 
-    /// An event of a session, or of another partition.
+    /// An event of a session.
     func accept(_ event: Event, _ node: WorldNode) {
-        pass(event, isPassedBack: canary == .ignoresFences, node)
+        node.turns.accept(event, now: now)
+        wakeReactor(node)
     }
 
-    func acceptOwned(_ event: Event, _ node: WorldNode) { pass(event, isPassedBack: true, node) }
-
-    private func pass(_ event: Event, isPassedBack: Bool, _ node: WorldNode) {
-        guard let partition = event.key?.partition(of: Self.partitions) else { return }
-        switch node.doors[partition].way(isPassedBack: isPassedBack) {
-        case .serve:
-            node.cores[partition]?.events.append(event)
-            node.cores[partition]?.isActive = true
-        case .keep: if canary != .dropsKept { node.doors[partition].keep(event) }
-        case .passOn: node.toCluster.events.append(event)
+    func acceptOwned(_ event: Event, _ node: WorldNode) {
+        if canary == .dropsKept, let partition = event.key?.partition(of: Self.partitions),
+            node.turns.doors[partition].way(isPassedBack: true) == .keep
+        {
+            return
         }
+        node.turns.acceptOwned(event)
         wakeReactor(node)
     }
 
@@ -167,40 +167,30 @@ extension NodeWorld {
         node.toCluster.jobs.append { world in
             world.route(.fence(partition: partition), node)
         }
-        if node.doors[partition].take() {
-            makeCore(partition, lease, node)
-        } else {
-            node.awaited[partition] = lease
+        node.turns.take(partition, lease) { [unowned self, unowned node] in
+            node.cores[partition] = WorldCore(
+                partition, node.directory, firstRun: UInt32(truncatingIfNeeded: random.next()))
+            return Partition(partition: partition, of: Self.partitions, seed: 1, hashKey: (1, 2))
         }
-    }
-
-    private func makeCore(_ partition: Int, _ lease: WorldLease, _ node: WorldNode) {
-        node.cores[partition] = WorldCore(
-            partition, lease, node.directory, firstRun: UInt32(truncatingIfNeeded: random.next()))
+        if canary == .ignoresFences { node.turns.fencePassed(partition) }
     }
 
     private func removeLeft(_ node: WorldNode) {
-        for case let core? in node.cores where core.isLeaving && core.isFree {
-            let partition = core.partition
-            // What waits at the gate is answered first.
+        if node.turns.removeLeft() { wakeReactor(node) }
+        for partition in node.cores.indices where node.turns.all[partition] == nil {
             node.cores[partition] = nil
-            guard let events = node.doors[partition].becomeFree(), let lease = node.awaited[partition]
-            else { continue }
-            node.awaited[partition] = nil
-            makeCore(partition, lease, node)
-            node.cores[partition]?.events = events
-            node.cores[partition]?.isActive = true
-            wakeReactor(node)
         }
     }
 
     func leave(_ partition: Int, _ node: WorldNode) {
-        let events = node.doors[partition].leave()
-        if canary != .dropsAwaited { node.toCluster.events += events }
-        node.awaited[partition] = nil
-        node.cores[partition]?.isLeaving = true
-        // What waits at its gate is answered.
-        node.cores[partition]?.isActive = canary != .leavesGate
+        let turns = node.turns
+        let waiting = turns.elsewhere.events.count
+        _ = turns.leave(partition)
+        if canary == .dropsAwaited { turns.elsewhere.events.removeSubrange(waiting...) }
+        if canary == .leavesGate, let hosted = turns.all[partition] {
+            hosted.isActive = false
+            turns.active.removeAll { $0 === hosted }
+        }
         closeSessions(of: partition, node)
         wakeReactor(node)
     }

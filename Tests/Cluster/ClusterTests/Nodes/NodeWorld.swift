@@ -5,8 +5,7 @@ import ClusterLog
 import ClusterLogSupport
 import Delivery
 
-/// Whole nodes in one simulated world: each with the router, the memberships, the replicas and the doors and gates of its partitions, on a
-/// log and links that fail in every way. Clients of all nodes send to devices, topics and senders,
+/// Whole nodes in one simulated world: each with the router, the memberships, the replicas and the turns of its partitions, on a log and links that fail in every way. Clients of all nodes send to devices, topics and senders,
 /// register and remove devices, and log in; operators change senders. A seed repeats a run.
 final class NodeWorld {
     static let partitions = 2
@@ -32,7 +31,6 @@ final class NodeWorld {
     var nodes: [WorldNode] = []
     var links: WorldLinks
     var checkers = NodeCheckers()
-    var batches: UInt64 = 0
     var requests: UInt32 = 0
 
     init(seed: UInt64, canary: NodeCanary? = nil) {
@@ -121,6 +119,7 @@ final class NodeWorld {
                 linkAddress: "127.0.0.1:\(7_000 + node.index)", partitions: Self.partitions),
             seed: random.next(), now: now)
         node.connections = (0..<3).map { WorldConnection(slot: UInt32($0)) }
+        startReactor(node)
         (node.directory, node.vouching, node.changes) = (directory(of: node), Vouching(), [:])
         node.known = Array(repeating: KnownSpan(), count: Self.partitions)
         for hosted in node.replicas {
@@ -143,9 +142,8 @@ final class NodeWorld {
         checkers.ended(node.operators, time)
         node.process += 1
         (node.clusterInbox, node.reactorInbox, node.toCluster) = (.init(), .init(), .init())
-        (node.owned, node.owedCommands, node.awaited) = ([], [], [:])
+        (node.owned, node.owedCommands) = ([], [])
         (node.isClusterAwake, node.isReactorAwake) = (false, false)
-        node.doors = Array(repeating: PartitionDoor(), count: Self.partitions)
         node.cores = Array(repeating: nil, count: Self.partitions)
         for hosted in node.replicas {
             if chance(30) { hosted.store = hosted.synced }

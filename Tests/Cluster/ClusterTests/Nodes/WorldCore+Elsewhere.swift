@@ -101,6 +101,7 @@ extension WorldCore {
         }
     }
 
+    /// Sends the messages to topics again that not all subscribers have.
     func tick() {
         let retries = elsewhere.retries
         elsewhere.retries = []

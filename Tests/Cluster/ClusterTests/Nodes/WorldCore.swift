@@ -1,28 +1,19 @@
 import Basics
-import Delivery
+
+@testable import Delivery
 
 /// A stand-in for the core of a partition: registrations, ordered messages and sessions of devices, and what partitions ask each other. What
 /// it answers waits for what that depends on.
 final class WorldCore {
     let partition: Int
-    let lease: WorldLease
-    var gate: OutputGate
-    var effects = Effects()
-    var isLeaving = false
-    var hasSurrendered = false
     /// Whether each device that is in memory is registered.
     var devices: [UInt64: Bool] = [:]
     /// What waits for devices that the store reads.
     private var waiting: [UInt64: [Event]] = [:]
-    /// The devices to be read from the store.
-    var wanted: [UInt64] = []
     var sessions: [UInt64: ConnectionID] = [:]
     /// The sessions of app servers, with their senders.
     var appServers: [ConnectionID: UInt64] = [:]
     private var directory: SenderDirectory
-    var events: [Event] = []
-    /// Whether it is looked at in this turn.
-    var isActive = false
     var elsewhere: WorldElsewhere
     private var changes: [WorldChange] = []
     private var answers: [Answer] = []
@@ -33,10 +24,9 @@ final class WorldCore {
         case event(Event)
     }
 
-    init(_ partition: Int, _ lease: WorldLease, _ directory: SenderDirectory, firstRun: UInt32) {
-        (self.partition, self.lease, self.directory) = (partition, lease, directory)
+    init(_ partition: Int, _ directory: SenderDirectory, firstRun: UInt32) {
+        (self.partition, self.directory) = (partition, directory)
         elsewhere = WorldElsewhere(lastRun: firstRun)
-        gate = OutputGate(partition: partition, of: NodeWorld.partitions)
     }
 
     /// Whether the store owes it nothing.
@@ -51,20 +41,45 @@ final class WorldCore {
     }
 
     /// Whether nothing waits.
-    var isQuiet: Bool { isFree && !gate.isHolding && elsewhere.isEmpty }
+    var isQuiet: Bool { isFree && elsewhere.isEmpty }
 
-    /// Handles an event at once, or once its device is in memory.
-    func handle(_ event: Event) {
-        guard gate.lets(in: event) else { return }
-        guard case .device(let device, _) = event else { return handleOfSender(event) }
+    /// Handles an event in place of a partition, whose store has these devices. The partition itself numbers the batches.
+    func handle(_ event: Event, _ hosted: HostedPartition, _ stored: Set<UInt64>, _ now: Now) {
+        switch event {
+        case .partition(.committed(let outcome)):
+            hosted.core.handle(event, now: now)
+            committed(outcome, stored, &hosted.effects)
+        case .partition(.loaded(.device(let state))): loaded(state)
+        case .partition(.senders(let directory)): use(directory)
+        case .partition(.tick): tick()
+        case .device(let device, _): handle(event, of: device, &hosted.effects)
+        default: handleOfSender(event)
+        }
+        guard changes.isEmpty else {
+            if hosted.effects.mutations.isEmpty { hosted.effects.mutations.append(.putMark(.clock, 0)) }
+            return
+        }
+        // What may depend on earlier changes waits for them.
+        if open.isEmpty {
+            letOut(answers, &hosted.effects)
+        } else {
+            open[open.count - 1].answers += answers
+        }
+        answers = []
+    }
+
+    /// Handles an event of a device at once, or once it is in memory.
+    private func handle(_ event: Event, of device: DeviceID, _ effects: inout Effects) {
         guard devices[device.number] == nil else { return handle(event, of: device) }
-        if waiting[device.number] == nil { wanted.append(device.number) }
+        if waiting[device.number] == nil { effects.loads.append(.device(device)) }
         waiting[device.number, default: []].append(event)
     }
 
-    func loaded(_ device: UInt64, isRegistered: Bool) {
-        devices[device] = isRegistered
-        for event in waiting.removeValue(forKey: device) ?? [] { handle(event, of: DeviceID(device)) }
+    private func loaded(_ state: DeviceState) {
+        devices[state.device.number] = state.record != nil
+        for event in waiting.removeValue(forKey: state.device.number) ?? [] {
+            handle(event, of: state.device)
+        }
     }
 
     private func handle(_ event: Event, of device: DeviceID) {
@@ -109,7 +124,7 @@ final class WorldCore {
     }
 
     /// The senders have changed: the sessions of those that are suspended end.
-    func use(_ directory: SenderDirectory) {
+    private func use(_ directory: SenderDirectory) {
         self.directory = directory
         let ended = appServers.filter { directory.suspended.contains(SenderID($0.value)) }.keys
         for connection in ended.sorted(by: { ($0.node, $0.slot) < ($1.node, $1.slot) }) {
@@ -137,7 +152,7 @@ final class WorldCore {
     /// Also what is asked of other partitions, and answered to them.
     func forward(_ event: Event) { answers.append(.event(event)) }
 
-    private func letOut(_ answers: [Answer]) {
+    private func letOut(_ answers: [Answer], _ effects: inout Effects) {
         for answer in answers {
             switch answer {
             case .command(let connection, let command): effects.commands.append((connection, command))
@@ -146,31 +161,19 @@ final class WorldCore {
         }
     }
 
-    /// Ends a turn: its changes become a batch.
-    func endTurn(_ number: UInt64) -> WorldBatch? {
+    /// The changes of a turn are a batch with this number.
+    func ended(_ number: UInt64) -> WorldBatch {
         defer { (changes, answers) = ([], []) }
-        guard !changes.isEmpty else {
-            if open.isEmpty {
-                letOut(answers)
-            } else {
-                open[open.count - 1].answers += answers
-            }
-            return nil
-        }
         open.append((number, answers))
         return WorldBatch(number: number, changes: changes)
     }
 
-    func committed(_ number: UInt64) {
-        guard let at = open.firstIndex(where: { $0.number == number }) else { return }
-        letOut(open.remove(at: at).answers)
-    }
-
-    /// A batch has failed: the devices are read again, and nothing that depends on it holds.
-    func failed(_ number: UInt64, _ stored: Set<UInt64>) {
-        guard let at = open.firstIndex(where: { $0.number == number }) else { return }
-        for device in devices.keys { devices[device] = stored.contains(device) }
-        letOut(open.remove(at: at).answers.map(\.failed))
+    /// A batch has its outcome. If it has failed, the devices are read again, and nothing that depends on it holds.
+    private func committed(_ outcome: CommitOutcome, _ stored: Set<UInt64>, _ effects: inout Effects) {
+        guard let at = open.firstIndex(where: { $0.number == outcome.batchNumber }) else { return }
+        if outcome.hasFailed { for device in devices.keys { devices[device] = stored.contains(device) } }
+        let answers = open.remove(at: at).answers
+        letOut(outcome.hasFailed ? answers.map(\.failed) : answers, &effects)
     }
 }
 

@@ -1,7 +1,8 @@
 import Basics
 import Cluster
 import ClusterLog
-import Delivery
+
+@testable import Delivery
 
 /// A change of the registrations, messages or senders of a partition, as its log has it.
 struct WorldChange: Hashable {
@@ -48,9 +49,10 @@ struct WorldStore {
 }
 
 /// The end of a lease, which both threads of a node see.
-final class WorldLease {
+final class WorldLease: DecisionLease {
     var until = Instant.distantPast
     var isAwaited = false
+    func wait() { isAwaited = true }
 }
 
 /// A replica of a node, with the batches that have no outcome.
@@ -85,9 +87,7 @@ struct WorldBatch {
 
 /// What waits for a reactor: parcels are merged, and their parts handled in this order.
 struct ReactorInbox {
-    var reports: [(partition: Int, batch: UInt64, hasFailed: Bool)] = []
-    /// Devices that the store has read, with the core that has asked.
-    var loads: [(core: WorldCore, device: UInt64, isRegistered: Bool)] = []
+    var reports: [(partition: Int, event: Event)] = []
     var commands: [(ConnectionID, SessionCommand)] = []
     var jobs: [(NodeWorld) -> Void] = []
 }
@@ -99,6 +99,23 @@ struct ClusterInbox {
     var commands: [(ConnectionID, SessionCommand)] = []
     var validUntil = Instant.distantFuture
     var jobs: [(NodeWorld) -> Void] = []
+
+    var isEmpty: Bool { batches.isEmpty && events.isEmpty && commands.isEmpty && jobs.isEmpty }
+
+    mutating func add(_ crossing: Crossing) {
+        guard !crossing.isEmpty else { return }
+        events += crossing.events
+        validUntil = commands.isEmpty ? crossing.validUntil : min(validUntil, crossing.validUntil)
+        commands += crossing.commands
+    }
+
+    mutating func add(_ other: ClusterInbox) {
+        batches += other.batches
+        events += other.events
+        validUntil = commands.isEmpty ? other.validUntil : min(validUntil, other.validUntil)
+        commands += other.commands
+        jobs += other.jobs
+    }
 }
 
 /// A node of the world: the machines of its two threads, and what its process keeps on disk.
@@ -136,9 +153,8 @@ final class WorldNode {
 
     // The reactor.
     var vouching = Vouching()
-    var doors: [PartitionDoor]
+    var turns: TurnLoop
     var cores: [WorldCore?]
-    var awaited: [Int: WorldLease] = [:]
     var reactorInbox = ReactorInbox()
     var isReactorAwake = false
     var toCluster = ClusterInbox()
@@ -150,11 +166,16 @@ final class WorldNode {
         ConnectionID(node: number.number, reactor: 0, slot: 99, generation: UInt32(process))
     }
 
+    /// Whether nothing waits at a partition.
+    func isQuiet(_ core: WorldCore) -> Bool {
+        core.isQuiet && turns.all[core.partition]?.leased?.gate.isHolding != true
+    }
+
     init(_ index: Int, _ partitions: Int) {
         self.index = index
         router = NodeRouter(node: NodeNumber(UInt16(index + 1)), partitions: partitions, seed: 1)
         replicas = (0..<partitions).map { WorldReplica($0, NodeWorld.key($0)) }
-        doors = Array(repeating: PartitionDoor(), count: partitions)
+        turns = TurnLoop(reactor: 0, of: PartitionMap(partitions: partitions, reactors: 1)) { _ in nil }
         cores = Array(repeating: nil, count: partitions)
         known = Array(repeating: KnownSpan(), count: partitions)
     }

@@ -48,12 +48,12 @@ final class CoreDisk {
         // If the sync failed, the changes may have reached the disk nevertheless.
         if !hasFailed || world.chance(50) { for entry in ended { apply(entry.batch) } }
         if hasFailed || ended.contains(where: \.batch.isDurable) { sync() }
-        for partition in world.hosts.indices {
+        for partition in 0..<CoreWorld.partitions {
             let events = ended.filter { $0.partition == partition }.map {
                 Event.committed(CommitOutcome(batchNumber: $0.batch.batchNumber, hasFailed: hasFailed))
             }
             guard !events.isEmpty else { continue }
-            world.after(world.number(0...1)) { [self] in world.take(events, partition) }
+            world.after(world.number(0...1)) { [self] in world.take(events, reportedTo: partition) }
         }
         begin()
     }
@@ -99,7 +99,7 @@ final class CoreDisk {
     func load(_ load: StoreQuery, _ partition: Int) {
         world.after(world.number(1...4)) { [self] in
             let hasFailed = world.apple.isFaulty && world.chance(3)
-            world.take([.loaded(hasFailed ? .failed(load) : state.load(load))], partition)
+            world.take([.loaded(hasFailed ? .failed(load) : state.load(load))], reportedTo: partition)
         }
     }
 

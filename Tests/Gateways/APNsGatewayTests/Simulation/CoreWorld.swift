@@ -5,12 +5,6 @@ import Store
 
 /// The real core and the real gateway between app servers, a disk and the simulated Apple, in simulated time. A seed repeats a run.
 final class CoreWorld {
-    /// One partition of the core.
-    final class Host {
-        var core: Partition
-        init(_ core: consuming Partition) { self.core = core }
-    }
-
     /// A fault that is planted to check the checkers.
     enum Canary: CaseIterable {
         case dropsAnswers
@@ -31,10 +25,12 @@ final class CoreWorld {
     let canary: Canary?
     var checkers: CoreCheckers
     lazy var disk = CoreDisk(self)
-    private(set) var hosts: [Host] = []
+    /// The core, on one reactor. `nil` while no process runs.
+    private var turns: TurnLoop?
+    private var isInTurn = false
     /// The number of processes so far: work planned for an earlier one is void.
     private(set) var epoch = 0
-    private(set) var isUp = false
+    var isUp: Bool { turns != nil }
     private var sequenceWatermark: UInt64 = 0
     private var latestWall: UnixMilliseconds = Samples.epoch
     private var requests: [UInt32: (SessionCommand?) -> Void] = [:]
@@ -79,7 +75,6 @@ final class CoreWorld {
     // MARK: The process
 
     func boot() {
-        isUp = true
         let watermark = UInt64(latestWall + 10_000) * 1_000
         if epoch > 0 { sequenceWatermark = max(sequenceWatermark + 1_000_000, watermark) }
         var settings = DeliverySettings()
@@ -89,25 +84,27 @@ final class CoreWorld {
         settings.clockMark = disk.state.settings[StoreMark.clock.rawValue].map {
             UnixMilliseconds(clamping: StoreMark.number($0))
         }
-        hosts = (0..<Self.partitions).map { partition in
+        let turns = TurnLoop(reactor: 0, of: PartitionMap(partitions: Self.partitions, reactors: 1)) {
             let seed = random.next()
-            return Host(
-                Partition(
-                    partition: partition, of: Self.partitions, seed: seed, hashKey: (seed, ~seed),
-                    settings: settings))
+            return Partition(
+                partition: $0, of: Self.partitions, seed: seed, hashKey: (seed, ~seed), settings: settings)
         }
-        for partition in hosts.indices {
-            take([.senders(SenderDirectory(disk.state.senders))], partition)
-            tick(partition)
+        turns.witness = { [unowned self] event, hosted, now in
+            hosted.core.handle(event, now: now)
+            if canary == nil, let words = hosted.core.violation(of: event.key) {
+                checkers.report("invariants: \(words)")
+            }
         }
+        self.turns = turns
+        take([.senders(SenderDirectory(disk.state.senders))])
+        tick()
     }
 
     /// Kills the process: the core, the gateway and all connections are gone, the disk stays.
     func crash(losesPower: Bool) {
         guard isUp else { return }
-        isUp = false
         epoch += 1
-        hosts = []
+        turns = nil
         checkers.setBack(at: apple.time)
         disk.crash(losesPower: losesPower)
         apple.restart()
@@ -118,40 +115,46 @@ final class CoreWorld {
         always(number(1...3_000)) { [self] in boot() }
     }
 
-    private func tick(_ partition: Int) {
+    private func tick() {
         after(500) { [self] in
-            take([.tick], partition)
-            tick(partition)
+            take([.tick])
+            tick()
         }
     }
 
-    /// Has a partition handle events in one turn.
-    func take(_ events: [Event], _ partition: Int) {
-        let host = hosts[partition]
+    /// Has the core handle events: reports of the disk to a partition, or others. They make a turn, or belong to the one that is running.
+    func take(_ events: [Event], reportedTo partition: Int? = nil) {
+        guard let turns else { return }
         latestWall = max(latestWall, apple.now.wall)
         for event in events {
-            host.core.handle(event, now: apple.now)
-            if canary == nil, let words = host.core.violation(of: event.key) {
-                checkers.report("invariants: \(words)")
+            if let partition {
+                turns.handle(report: event, of: partition, now: apple.now)
+            } else {
+                turns.accept(event, now: apple.now)
             }
         }
-        let batch = host.core.endTurn()
-        var effects = Effects()
-        swap(&effects, &host.core.effects)
-        if canary == nil {
-            for failure in effects.invariantFailures { checkers.report("invariants: \(failure.what)") }
-        }
-        for load in effects.loads { disk.load(load, partition) }
-        for event in effects.forwards { post(event) }
-        for delivery in effects.deliveries { offer(delivery) }
-        for (_, command) in effects.commands { perform(command) }
-        if let batch { disk.submit(batch, partition) }
+        if !isInTurn { run(turns) }
     }
 
-    private func post(_ event: Event) {
-        guard let key = event.key else { return }
-        after(number(0...2)) { [self] in take([event], key.partition(of: Self.partitions)) }
+    private func run(_ turns: TurnLoop) {
+        isInTurn = true
+        var commands: [(ConnectionID, SessionCommand)] = []
+        while turns.next(&commands, now: apple.now) {
+            for (_, command) in commands { perform(command) }
+            turns.giveBack(&commands, now: apple.now)
+        }
+        let effects = turns.takeEffects()
+        for hosted in turns.active where canary == nil {
+            for failure in hosted.effects.invariantFailures { checkers.report("invariants: \(failure.what)") }
+        }
+        turns.endTurn()
+        isInTurn = false
+        for entry in effects.batches { disk.submit(entry.batch, entry.partition) }
+        for entry in effects.loads { disk.load(entry.query, entry.partition) }
+        for delivery in effects.deliveries { offer(delivery) }
     }
+
+    private func post(_ event: Event) { after(number(0...2)) { [self] in take([event]) } }
 
     // MARK: Requests
 
@@ -161,9 +164,9 @@ final class CoreWorld {
     ) {
         lastRequest += 1
         let event = make(Requester(connection: Self.connection, requestID: lastRequest))
-        guard isUp, let key = event.key else { return answer(nil) }
+        guard isUp else { return answer(nil) }
         requests[lastRequest] = answer
-        take([event], key.partition(of: Self.partitions))
+        take([event])
     }
 
     private func perform(_ command: SessionCommand) {

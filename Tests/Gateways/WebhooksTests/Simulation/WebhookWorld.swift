@@ -32,7 +32,7 @@ final class WebhookWorld {
     private(set) var time: Int64 = 0
     /// When the store had nothing left.
     private var doneAt: Int64?
-    private var core: Host
+    private var turns: TurnLoop
     private var gateway: WebhookGateway
     private var gatewayTick: Int64 = .max
     private var state = MemoryState(partitions: 1)
@@ -48,17 +48,11 @@ final class WebhookWorld {
     private let refusesDevice: Bool
     var checker = WebhookChecker()
 
-    /// One process of the core.
-    final class Host {
-        var core: Partition
-        init(_ core: consuming Partition) { self.core = core }
-    }
-
     init(seed: UInt64, canary: Canary? = nil) {
         self.canary = canary
         random = SeededRandom(seed: seed)
         refusesDevice = seed % 3 == 0
-        core = Host(Self.partition(seed: seed, watermark: 0))
+        turns = Self.turns(seed: seed, watermark: 0)
         gateway = WebhookGateway(writer: Samples.writer, seed: seed)
         var mutations: [Mutation] = [.putSender(Self.record(.active))]
         for device in Self.devices {
@@ -77,12 +71,14 @@ final class WebhookWorld {
         _ = state.commit(WriteBatch(batchNumber: 0, mutations: mutations, isDurable: true))
     }
 
-    private static func partition(seed: UInt64, watermark: UInt64) -> Partition {
+    private static func turns(seed: UInt64, watermark: UInt64) -> TurnLoop {
         var settings = DeliverySettings()
         settings.sequenceWatermark = watermark
         // Small, so that more waits than is read at once.
         settings.mailboxPage = 8
-        return Partition(partition: 0, of: 1, seed: seed, hashKey: (seed, ~seed), settings: settings)
+        return TurnLoop(reactor: 0, of: PartitionMap(partitions: 1, reactors: 1)) {
+            Partition(partition: $0, of: 1, seed: seed, hashKey: (seed, ~seed), settings: settings)
+        }
     }
 
     private static func record(_ state: WebhookRecord.State) -> SenderRecord {
@@ -142,7 +138,13 @@ final class WebhookWorld {
     private func boot() {
         isDown = false
         sequenceWatermark = max(sequenceWatermark + 1_000_000, UInt64(Samples.epoch + time + 10_000) * 1_000)
-        core = Host(Self.partition(seed: random.next(), watermark: sequenceWatermark))
+        turns = Self.turns(seed: random.next(), watermark: sequenceWatermark)
+        turns.witness = { [unowned self] event, hosted, now in
+            hosted.core.handle(event, now: now)
+            if let words = hosted.core.violation(of: event.key) {
+                checker.problems.append("invariants: \(words)")
+            }
+        }
         gateway = WebhookGateway(writer: Samples.writer, seed: random.next())
         gatewayTick = .max
         useDirectory()
@@ -175,29 +177,34 @@ final class WebhookWorld {
     }
 
     private func take(_ events: [Event]) {
-        for event in events {
-            core.core.handle(event, now: now)
-            if let words = core.core.violation(of: event.key) {
-                checker.problems.append("invariants: \(words)")
-            }
+        for event in events { turns.accept(event, now: now) }
+        endTurn()
+    }
+
+    private func take(report event: Event) {
+        turns.handle(report: event, of: 0, now: now)
+        endTurn()
+    }
+
+    private func endTurn() {
+        var commands: [(ConnectionID, SessionCommand)] = []
+        while turns.next(&commands, now: now) {
+            for (connection, command) in commands { perform(command, connection) }
+            turns.giveBack(&commands, now: now)
         }
-        let batch = core.core.endTurn()
-        var effects = Effects()
-        swap(&effects, &core.core.effects)
-        if let batch {
+        let effects = turns.takeEffects()
+        turns.endTurn()
+        for batch in effects.batches.map(\.batch) {
             let outcome = state.commit(batch)
             checker.committed(batch)
             // In the order of the batches, as the core's contract demands.
             let report = time + number(1...8)
             reportedAt = canary == .reordersCommits ? report : max(reportedAt, report)
-            after(reportedAt - time) { [self] in take([.committed(outcome)]) }
+            after(reportedAt - time) { [self] in take(report: .committed(outcome)) }
         }
-        for load in effects.loads {
-            after(number(1...5)) { [self] in take([.loaded(state.load(load))]) }
+        for query in effects.loads.map(\.query) {
+            after(number(1...5)) { [self] in take(report: .loaded(state.load(query))) }
         }
-        let forwards = effects.forwards
-        if !forwards.isEmpty { after(1) { [self] in take(forwards) } }
-        for (connection, command) in effects.commands { perform(command, connection) }
         if !effects.webhooks.isEmpty {
             let orders = effects.webhooks
             // One queue in order, as between two threads.

@@ -1,8 +1,7 @@
 import Basics
-import Delivery
 import Testing
 
-@testable import Server
+@testable import Delivery
 
 @Suite("Rounds of commands")
 struct CommandRoundTests {

@@ -1,7 +1,7 @@
 import Basics
-import Cluster
-import Delivery
 import Testing
+
+@testable import Delivery
 
 /// Which way the events of a partition go at its reactor.
 @Suite("the door of a partition") struct PartitionDoorTests {

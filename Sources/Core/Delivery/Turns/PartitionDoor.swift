@@ -1,10 +1,8 @@
-public import Delivery
-
 /// Whether a reactor serves a partition, and which way its events go.
 ///
 /// All events of a partition pass its reactor, and those of another owner then the thread of the cluster. When the partition comes to this
 /// node, earlier events are still with that thread: later ones follow them until it has passed them back, so that none overtakes.
-public struct PartitionDoor: Sendable {
+struct PartitionDoor: Sendable {
     private enum State {
         /// This node does not own it.
         case away
@@ -16,7 +14,7 @@ public struct PartitionDoor: Sendable {
     }
 
     /// The way of an event.
-    public enum Way: Hashable, Sendable {
+    enum Way: Hashable, Sendable {
         /// The partition handles it.
         case serve
         /// The door keeps it (`keep`).
@@ -29,11 +27,8 @@ public struct PartitionDoor: Sendable {
     /// How often the partition was taken since the thread of the cluster has passed back what it had.
     private var fences = 0
 
-    /// Creates the door of a partition that is away.
-    public init() {}
-
     /// This node owns the partition: what the thread of the cluster has goes back first (`fencePassed`). Returns whether to serve it at once.
-    public mutating func take() -> Bool {
+    mutating func take() -> Bool {
         fences += 1
         switch state {
         case .away:
@@ -46,10 +41,10 @@ public struct PartitionDoor: Sendable {
     }
 
     /// All events are here that had been passed to the thread of the cluster when the partition was taken.
-    public mutating func fencePassed() { if fences > 0 { fences -= 1 } }
+    mutating func fencePassed() { if fences > 0 { fences -= 1 } }
 
     /// Another node is to own the partition. Returns the events that wait for the next owner.
-    public mutating func leave() -> [Event] {
+    mutating func leave() -> [Event] {
         switch state {
         case .away, .leaving: return []
         case .serving:
@@ -62,7 +57,7 @@ public struct PartitionDoor: Sendable {
     }
 
     /// The store owes nothing to the partition that has left. Returns the events with which to serve it again, or `nil` if it is away.
-    public mutating func becomeFree() -> [Event]? {
+    mutating func becomeFree() -> [Event]? {
         guard case .returning(let events) = state else {
             state = .away
             return nil
@@ -72,7 +67,7 @@ public struct PartitionDoor: Sendable {
     }
 
     /// The way of an event; one that the thread of the cluster has passed back passes the fence.
-    public func way(isPassedBack: Bool) -> Way {
+    func way(isPassedBack: Bool) -> Way {
         guard fences == 0 || isPassedBack else { return .passOn }
         return switch state {
         case .serving: .serve
@@ -82,7 +77,7 @@ public struct PartitionDoor: Sendable {
     }
 
     /// Keeps an event until the partition is served.
-    public mutating func keep(_ event: consuming Event) {
+    mutating func keep(_ event: consuming Event) {
         guard case .returning(var events) = state else { preconditionFailure("a door keeps nothing now") }
         // The storage has one owner while it grows.
         state = .leaving

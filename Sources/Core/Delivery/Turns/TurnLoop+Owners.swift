@@ -1,0 +1,80 @@
+/// A partition that is served as soon as its place is free.
+struct AwaitedPartition {
+    var make: () -> Partition
+    var lease: any DecisionLease
+}
+
+/// Partitions that come from other nodes of a cluster, and leave to them.
+extension TurnLoop {
+    /// Serves a partition of this reactor from now on, or as soon as its place is free. Later events follow those that have been passed on
+    /// before, until the shell reports that those have come back (`fencePassed`).
+    public func take(_ partition: Int, _ lease: any DecisionLease, make: @escaping () -> Partition) {
+        if doors[partition].take() {
+            serve(partition, make(), lease)
+        } else {
+            awaited[partition] = AwaitedPartition(make: make, lease: lease)
+        }
+    }
+
+    private func serve(_ partition: Int, _ core: consuming Partition, _ lease: any DecisionLease) {
+        precondition(all[partition - first] == nil, "a partition is taken that has not left")
+        all[partition - first] = HostedPartition(
+            partition, core, (lease, OutputGate(partition: partition, of: map.partitions)))
+    }
+
+    /// All events are here that had been passed on when a partition was taken.
+    public func fencePassed(_ partition: Int) { doors[partition].fencePassed() }
+
+    /// Takes an event that was passed on, and is for a partition that this node owns.
+    public func acceptOwned(_ event: consuming Event) {
+        guard let partition = event.key?.partition(of: map.partitions) else { return }
+        pass(consume event, of: partition, isPassedBack: true)
+    }
+
+    /// Has an event go the way of the door of its partition.
+    func pass(_ event: consuming Event, of partition: Int, isPassedBack: Bool) {
+        switch doors[partition].way(isPassedBack: isPassedBack) {
+        case .serve: queue(consume event, of: partition)
+        case .keep: doors[partition].keep(consume event)
+        case .passOn: elsewhere.events.append(consume event)
+        }
+    }
+
+    /// Looks at what waits for the lease of a partition.
+    public func leaseRenewed(_ partition: Int) {
+        if let hosted = all[partition - first] { activate(hosted) }
+    }
+
+    /// Lets no decision of a partition out any more: another node may decide.
+    public func surrender(_ partition: Int) { all[partition - first]?.presence = .surrendered }
+
+    /// Stops serving a partition of this reactor; it stays until all its requests to the store have been answered. Returns what the webhooks
+    /// must forget.
+    public func leave(_ partition: Int) -> [WebhookOrder] {
+        elsewhere.events += doors[partition].leave()
+        awaited[partition] = nil
+        guard let hosted = all[partition - first] else { return [] }
+        if hosted.presence == .serving { hosted.presence = .leaving }
+        // What waits for its lease leaves, or is answered.
+        activate(hosted)
+        return hosted.core.webhooksLeft()
+    }
+
+    /// Removes the partitions that have left, and serves those that have come back, from the next turn on. Called between turns. Returns
+    /// whether a turn must follow.
+    public func removeLeft() -> Bool {
+        var needsTurn = false
+        for at in all.indices {
+            guard let hosted = all[at], hosted.isLeaving, hosted.openRequests == 0 else { continue }
+            all[at] = nil
+            let partition = first + at
+            guard let events = doors[partition].becomeFree(),
+                let next = awaited.removeValue(forKey: partition)
+            else { continue }
+            serve(partition, next.make(), next.lease)
+            for event in events { queue(event, of: partition) }
+            needsTurn = true
+        }
+        return needsTurn
+    }
+}

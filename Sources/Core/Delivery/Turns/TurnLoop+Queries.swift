@@ -1,0 +1,28 @@
+/// Queries about the partitions of a reactor, between turns.
+extension TurnLoop {
+    /// The first partition, which represents all where they must agree; `nil` if there are no partitions.
+    public var leader: HostedPartition? { all.lazy.compactMap { $0 }.first }
+
+    /// Calls a closure with each partition.
+    public func forEach(_ body: (borrowing Partition) -> Void) {
+        for case let hosted? in all { body(hosted.core) }
+    }
+
+    /// Calls a closure with a partition of this reactor. Returns `nil` if the partition belongs to another one.
+    public func query<Answer>(_ partition: Int, _ body: (borrowing Partition) -> Answer) -> Answer? {
+        guard all.indices.contains(partition - first), let hosted = all[partition - first] else { return nil }
+        return body(hosted.core)
+    }
+
+    /// Returns up to `limit` messages to topics that are being sent, and the number of all.
+    public func runningTopics(limit: Int) -> (jobs: [TopicJob], count: Int) {
+        var found: (jobs: [TopicJob], count: Int) = ([], 0)
+        forEach { partition in
+            let running = partition.runningTopics(limit: limit)
+            found.jobs += running.jobs
+            found.count += running.count
+        }
+        found.jobs = Array(found.jobs.sorted { $0.name < $1.name }.prefix(limit))
+        return found
+    }
+}

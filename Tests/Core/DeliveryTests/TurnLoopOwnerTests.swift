@@ -1,0 +1,149 @@
+import Basics
+import Testing
+
+@testable import Delivery
+
+/// Partitions that come to a node of a cluster, and leave it, at their reactor.
+@Suite("partitions of a reactor in a cluster") struct TurnLoopOwnerTests {
+    private final class Lease: DecisionLease {
+        var until = Instant(nanoseconds: 1_000)
+        var waits = 0
+        func wait() { waits += 1 }
+    }
+
+    /// A reactor of one partition, which this node does not own yet.
+    private final class Node {
+        var time = Instant(nanoseconds: 0)
+        private(set) var loop: TurnLoop?
+        let lease = Lease()
+
+        init() {
+            loop = TurnLoop(
+                reactor: 0, of: PartitionMap(partitions: 1, reactors: 2), node: 1,
+                leaseTime: { [unowned self] in time }
+            ) { _ in nil }
+        }
+
+        var now: Now { Now(monotonic: time, wall: 1_700_000_000_000) }
+
+        static func make() -> Partition {
+            var core = Partition(partition: 0, of: 1, seed: 7, hashKey: (1, 2))
+            core.handle(
+                .senders(SenderDirectory(Harness.senders)),
+                now: Now(monotonic: Instant(nanoseconds: 0), wall: 1_700_000_000_000))
+            core.effects = Effects()
+            return core
+        }
+
+        /// Runs a turn. Returns the commands for sessions, and the effects.
+        func turn(_ loop: TurnLoop) -> (words: [String], effects: TurnEffects) {
+            var words: [String] = []
+            var round: [(ConnectionID, SessionCommand)] = []
+            while loop.next(&round, now: now) {
+                words += round.map(\.1.word)
+                loop.giveBack(&round, now: now)
+            }
+            let effects = loop.takeEffects()
+            return (words, effects)
+        }
+    }
+
+    private static let session = ConnectionID(node: 1, reactor: 0, slot: 1, generation: 1)
+    private static let login = Event.appServerLogin(session, Harness.sender, key: Harness.key)
+    private static let submitted = Event.submitted(Harness.submission(1, from: session))
+
+    @Test("events go elsewhere until a partition is taken, and until what was passed on before has come back")
+    func fences() throws {
+        let node = Node()
+        let loop = try #require(node.loop)
+        loop.accept(Self.login, now: node.now)
+        loop.take(0, node.lease, make: Node.make)
+        loop.accept(Self.login, now: node.now)
+        #expect(loop.elsewhere.take().events.count == 2 && loop.active.isEmpty)
+        loop.acceptOwned(Self.login)
+        loop.fencePassed(0)
+        loop.accept(Self.submitted, now: node.now)
+        #expect(node.turn(loop).words == ["login accepted"] && loop.elsewhere.isEmpty)
+        #expect(loop.letOutUntil == node.lease.until)
+        loop.endTurn()
+        #expect(loop.letOutUntil == .distantFuture)
+    }
+
+    @Test("decisions wait while the lease is not confirmed, and what crosses holds as long as the lease")
+    func lease() throws {
+        let node = Node()
+        let loop = try #require(node.loop)
+        loop.take(0, node.lease, make: Node.make)
+        loop.fencePassed(0)
+        node.time = node.lease.until
+        loop.accept(Self.login, now: node.now)
+        #expect(node.turn(loop).words.isEmpty && node.lease.waits > 0)
+        loop.endTurn()
+        node.lease.until = Instant(nanoseconds: 2_000)
+        #expect(node.turn(loop).words.isEmpty, "nothing has notified the reactor")
+        loop.endTurn()
+        loop.leaseRenewed(0)
+        loop.outgoing[1].commands.append((phone, .connection(.drain)))
+        #expect(node.turn(loop).words == ["login accepted"])
+        #expect(loop.outgoing[1].validUntil == node.lease.until)
+        #expect(loop.elsewhere.validUntil == .distantFuture, "it has nothing")
+        loop.endTurn()
+    }
+
+    @Test("once another node may decide, nothing but the end of its sessions is let out")
+    func surrendered() throws {
+        let node = Node()
+        let loop = try #require(node.loop)
+        loop.take(0, node.lease, make: Node.make)
+        loop.fencePassed(0)
+        loop.surrender(0)
+        loop.accept(Self.login, now: node.now)
+        #expect(node.turn(loop).words == ["close owner_changed"])
+        loop.endTurn()
+    }
+
+    @Test("a partition leaves once the store has answered, and comes back with what has waited")
+    func leaves() throws {
+        let node = Node()
+        let loop = try #require(node.loop)
+        loop.take(0, node.lease, make: Node.make)
+        loop.fencePassed(0)
+        loop.accept(Self.submitted, now: node.now)
+        let query = try #require(node.turn(loop).effects.loads.first)
+        loop.endTurn()
+        _ = loop.leave(0)
+        let isGone = loop.removeLeft()
+        #expect(!isGone && loop.leader != nil, "the store owes it an answer")
+        loop.accept(Self.submitted, now: node.now)
+        #expect(loop.elsewhere.take().events.count == 1)
+        // It comes back before that.
+        loop.take(0, Lease(), make: Node.make)
+        loop.acceptOwned(Self.submitted)
+        loop.fencePassed(0)
+        _ = node.turn(loop)
+        loop.endTurn()
+        loop.handle(report: .loaded(.failed(query.query)), of: 0, now: node.now)
+        #expect(node.turn(loop).words == ["nack 1 unavailable"])
+        loop.endTurn()
+        let needsTurn = loop.removeLeft()
+        #expect(needsTurn)
+        #expect(node.turn(loop).effects.loads.count == 1, "what has waited is handled")
+        loop.endTurn()
+    }
+
+    @Test("a partition that leaves again before its place is free passes on what has waited")
+    func leavesAgain() throws {
+        let node = Node()
+        let loop = try #require(node.loop)
+        loop.take(0, node.lease, make: Node.make)
+        loop.fencePassed(0)
+        loop.accept(Self.submitted, now: node.now)
+        _ = node.turn(loop)
+        loop.endTurn()
+        _ = loop.leave(0)
+        loop.take(0, Lease(), make: Node.make)
+        loop.acceptOwned(Self.submitted)
+        _ = loop.leave(0)
+        #expect(loop.elsewhere.take().events.count == 1)
+    }
+}
