@@ -157,8 +157,8 @@ let protocols = floor(
         tests(
             "Sessions",
             [
-                "Sessions", "Wire", "Compression", "Delivery", "Basics", "HTTP2Peer", "BasicsSupport",
-                "WireSupport",
+                "Sessions", "Reference", "Wire", "Compression", "Delivery", "Basics", "HTTP2Peer",
+                "BasicsSupport", "WireSupport",
             ]),
     ])
 
@@ -183,6 +183,8 @@ let operating = floor(
     [
         module("Operator", ["Basics", "Wire"]),
         module("Catalogue", ["Basics", "Wire", "Operator", "CCommit"]),
+        // The descriptions of the interfaces of devices and app servers.
+        module("Reference", ["Basics", "Wire", "Sessions"]),
         // The files of the console, embedded.
         .target(name: "Console", exclude: overview + ["files"], cSettings: hardenedC),
         module("Client", ["Basics", "Wire", "ClientProtocol", "Crypto", "Operator", "Transport"]),
@@ -190,6 +192,7 @@ let operating = floor(
 
         tests("Operator", ["Operator", "Wire", "Basics", "WireSupport"]),
         tests("Catalogue", ["Catalogue", "Operator", "Basics"]),
+        tests("Reference", ["Reference", "Sessions", "Wire", "Delivery", "Basics"]),
         // A server in place of ccsd, for clients.
         support("ClientSupport", ["Client", "Transport", "Wire", "Basics"], in: "ClientTests/Support"),
         tests(
@@ -254,7 +257,8 @@ let daemon = floor(
             "Server",
             [
                 "Basics", "Wire", "Compression", "Delivery", "Sessions", "Store", "RocksStore", "Transport",
-                "APNsGateway", "Crypto", "Operator", "Catalogue", "Console", "CLinux", "COpenSSL", "CYAML",
+                "APNsGateway", "Crypto", "Operator", "Catalogue", "Reference", "Console", "CLinux",
+                "COpenSSL", "CYAML",
                 "ClusterLog", "Cluster", "ClusterSetup", "NodeProtocol", "NodeLinks", "NATSClient",
                 "TestBench", "Client", "ClientProtocol", "Webhooks", "CCURL",
             ]),
@@ -264,7 +268,8 @@ let daemon = floor(
             "Server",
             [
                 "Server", "RocksStore", "APNsGateway", "Operator", "Catalogue", "Crypto", "Basics", "Wire",
-                "Store", "Delivery", "Sessions", "Transport", "BasicsSupport", "StoreSupport", "Cluster",
+                "Store", "Delivery", "Sessions", "Reference", "Transport", "BasicsSupport", "StoreSupport",
+                "Cluster",
                 "ClusterLog", "ClusterLogSupport", "ClusterSetup", "NATSClient", "NATSServerSupport",
             ]),
         // A load over the real store whose every write is recorded, cut off at any point and read again.
@@ -325,15 +330,16 @@ let proof = floor(
         tests(
             "Transcript",
             [
-                "TranscriptNotation", "Sessions", "Wire", "Delivery", "Basics", "Crypto", "Transport",
-                "BasicsSupport",
+                "TranscriptNotation", "Sessions", "Reference", "Wire", "Delivery", "Basics", "Crypto",
+                "Transport", "BasicsSupport",
             ],
             exclude: ["Notation"]),
         // What the fuzzers try, for the fuzz program and for the tests that replay what it has found.
         support(
             "FuzzTargets",
             [
-                "Wire", "Sessions", "Delivery", "Store", "Server", "Catalogue", "Crypto", "Transport",
+                "Wire", "Sessions", "Reference", "Delivery", "Store", "Server", "Catalogue", "Crypto",
+                "Transport",
                 "Basics", "CLibXML2", "Compression", "WireSupport", "BasicsSupport", "CryptoSupport",
                 "APNsGateway", "Cluster", "ClusterLog", "NATSClient", "NodeLinks", "NodeProtocol",
             ], in: "FuzzTests/Targets"),

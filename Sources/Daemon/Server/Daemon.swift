@@ -2,6 +2,7 @@ import Basics
 import Catalogue
 import Delivery
 import Operator
+import Reference
 import Sessions
 import Store
 import Synchronization

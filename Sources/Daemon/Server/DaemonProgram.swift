@@ -2,8 +2,8 @@ import Basics
 import Catalogue
 import Glibc
 import Operator
+import Reference
 import RocksStore
-import Sessions
 import Transport
 import Wire
 

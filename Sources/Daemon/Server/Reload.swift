@@ -2,6 +2,7 @@ import Basics
 import Catalogue
 import Crypto
 import Delivery
+import Reference
 import Sessions
 import Transport
 import Wire
@@ -122,6 +123,7 @@ extension SessionSettings {
         }
         pushHosts = HostNames.all(configuration).map { $0.lowercased() }
         pageOrigins = PageOrigins(configuration.corsOrigins)
+        isDeclared = DeclaredAnswers.contain
         acceptedDomains += configuration.hostNames.filter { !acceptedDomains.contains($0) }
     }
 }

@@ -1,6 +1,6 @@
 import Basics
 import Catalogue
-import Sessions
+import Reference
 import Testing
 import Wire
 

@@ -1,5 +1,6 @@
 import Basics
 import Delivery
+import Reference
 import TranscriptNotation
 import Wire
 
@@ -94,6 +95,7 @@ struct HTTPDialect: TranscriptDialect {
         settings.webPush = TranscriptWebPush.functions
         settings.accounts = TranscriptAccounts.functions
         settings.checkIn = checkIn
+        settings.isDeclared = DeclaredAnswers.contain
         return HTTPSession(
             connection: ConnectionID(reactor: 0, slot: 1, generation: 1), settings: SharedSettings(settings),
             now: now)

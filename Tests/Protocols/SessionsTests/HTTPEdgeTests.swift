@@ -147,4 +147,47 @@ import Wire
         #expect(harness.takeSent().contains("notification_key not found"))
         #expect(harness.events.isEmpty)
     }
+
+    // MARK: Found by tools that read the description
+
+    @Test("a path with the suffix of one endpoint matches that endpoint alone")
+    func precisePaths() {
+        let harness = HTTPHarness()
+        let path = "/v1/projects/p/registrations/r/topicSubscriptions/news:subscribe"
+        harness.send("DELETE \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
+        let answer = harness.takeSent()
+        #expect(answer.hasPrefix("HTTP/1.1 405 "), "\(answer)")
+        #expect(answer.contains("\r\nAllow: POST\r\n"))
+    }
+
+    @Test("the interface of groups reports all errors in one form")
+    func groupFaults() {
+        let harness = HTTPHarness()
+        harness.send("PUT /fcm/notification HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(harness.takeSent().hasSuffix("{\"error\":\"The path does not accept this method.\"}"))
+    }
+
+    @Test("many long answers are sent piece by piece, as the peer reads")
+    func longAnswers() {
+        let harness = HTTPHarness()
+        let page = String(repeating: "x", count: 100_000)
+        for _ in 0..<Limits.HTTP.pipelinedRequests {
+            harness.send("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n")
+        }
+        #expect(harness.pages.count == Limits.HTTP.pipelinedRequests)
+        harness.congested(true)
+        for requestID in 1...Limits.HTTP.pipelinedRequests { harness.answerPage(UInt32(requestID), page) }
+        #expect(harness.sent.isEmpty && !harness.isReading, "nothing is added while the peer does not read")
+        harness.congested(false)
+        let first = harness.takeSent().utf8.count
+        #expect(first > page.utf8.count && first < 2 * page.utf8.count + 1_000)
+        var whole = first
+        for _ in 0..<Limits.HTTP.pipelinedRequests {
+            harness.pass(seconds: 0)
+            whole += harness.takeSent().utf8.count
+        }
+        #expect(
+            whole > Limits.HTTP.pipelinedRequests * page.utf8.count && harness.isReading
+                && harness.close == nil)
+    }
 }

@@ -1,5 +1,6 @@
 import Basics
 import Delivery
+import Reference
 import Synchronization
 import Testing
 import Wire
@@ -44,7 +45,9 @@ final class HTTPHarness {
     /// The settings that a test may change.
     static var settings: SessionSettings {
         let random = FixedRandom()
-        return SessionSettings(seal: seal, digest: { digest($0) }, random: { random.next() })
+        var settings = SessionSettings(seal: seal, digest: { digest($0) }, random: { random.next() })
+        settings.isDeclared = DeclaredAnswers.contain
+        return settings
     }
 
     init(

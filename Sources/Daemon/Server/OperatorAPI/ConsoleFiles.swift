@@ -2,7 +2,7 @@ import Basics
 import Catalogue
 import Compression
 import Console
-import Sessions
+import Reference
 import Transport
 import Wire
 

@@ -230,6 +230,9 @@ public struct SessionSettings: Sendable {
     /// Whether control stanzas carry a message_id, which two old clients need (ccs-xmpp 3.7).
     public var controlMessageID = false
     public var rules = MessageRules()
+    /// Returns whether an answer is in the description of an endpoint, given by its index in `Metric.httpEndpoints`; 0 for a request
+    /// whose endpoint is unknown. Checked in debug builds only.
+    public var isDeclared: @Sendable (HTTPResponse, Int) -> Bool = { _, _ in true }
     /// Where browsers are to register and connect, as answered to a check-in; `nil`: nothing is answered.
     public var checkIn: CheckInSettings?
 

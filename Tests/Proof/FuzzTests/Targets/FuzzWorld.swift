@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Delivery
+import Reference
 import Sessions
 import Transport
 import Wire
@@ -51,6 +52,7 @@ enum FuzzWorld {
             isPublicKey: { _ in true }, verifies: { _, _, _ in true })
         settings.checkIn = CheckInSettings(
             host: "push.example.com", devicePort: 5_228, httpsPort: 443, sha1: { Digest.sha1($0) })
+        settings.isDeclared = DeclaredAnswers.contain
         settings.scram = SCRAMSettings(functions: functions) { Array("no salt of \($0.number)".utf8) }
         return settings
     }()

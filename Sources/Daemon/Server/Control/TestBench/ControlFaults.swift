@@ -1,7 +1,7 @@
 import Basics
 import Delivery
 import Operator
-import Sessions
+import Reference
 
 /// The commands of faults.
 extension ControlServer {

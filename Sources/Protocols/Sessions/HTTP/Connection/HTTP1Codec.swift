@@ -163,13 +163,10 @@ final class HTTP1Codec: HTTPCodec {
 
     /// Answers an unreadable request, and ends the connection.
     private func refuse(_ fault: RequestFault, _ reason: CloseReason) {
+        let response = refusals.response(to: fault, of: reader.knownRequest)
         assert(
-            HTTPEndpoint.ErrorForm.text.commonAnswers.contains { $0.status == fault.status },
-            "OpenAPI does not declare \(fault.status)")
-        slots.append(
-            Slot(
-                isHead: false, closes: true,
-                response: refusals.response(to: fault, of: reader.knownRequest)))
+            refusals.settings.value.isDeclared(response, 0), "OpenAPI does not declare \(fault.status)")
+        slots.append(Slot(isHead: false, closes: true, response: response))
         refused.append(fault.status)
         end(reason)
     }

@@ -42,8 +42,7 @@ extension HTTPSession {
         if let preflight = HTTPEndpoint.preflight(
             request, found.map(\.endpoint), endpointInfo.crossOrigin)
         {
-            // Its status is none of those that the endpoint declares.
-            endpointInfo.answers = []
+            endpointInfo.isPreflight = true
             return .answer(preflight)
         }
         do throws(RequestFault) {

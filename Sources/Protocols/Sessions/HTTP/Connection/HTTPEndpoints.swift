@@ -1,11 +1,12 @@
 import Basics
-import Wire
+public import Wire
 
 /// An HTTP endpoint: method, path and action.
 ///
 /// The host name is ignored: clients use Google's names, the operator's names and addresses (http 1.1).
-struct HTTPEndpoint: Sendable {
-    enum Action: Sendable, Equatable {
+public struct HTTPEndpoint: Sendable {
+    /// What an endpoint does.
+    public enum Action: Sendable, Equatable {
         /// A device checks in (mcs-device 5.1).
         case checkIn
         /// An app registers, unregisters, or subscribes to a topic (mcs-device 5.2 to 5.4).
@@ -46,10 +47,25 @@ struct HTTPEndpoint: Sendable {
         case push
         /// A page of the daemon.
         case page(HostRequest.Page)
+
+        /// Whether web pages of other origins may call it (`PageOrigins`): the services that apps and web apps call. Those for app
+        /// servers take keys and service accounts, which belong in no page.
+        var isForPages: Bool {
+            switch self {
+            case .checkIn, .register, .createInstallation, .generateToken, .deleteInstallation,
+                .createRegistration, .renewRegistration, .deleteRegistration, .connectSubscription,
+                .subscribe, .unsubscribe, .push:
+                true
+            case .legacySend, .changeGroup, .showGroup, .tokenInfo, .subscribeToken, .unsubscribeToken,
+                .batchAdd, .batchRemove, .batchImport, .appleFeedback, .sendMessage, .sendBatch,
+                .topicSubscription, .grantToken, .allowedLocations, .page:
+                false
+            }
+        }
     }
 
     /// The form of the error answers of an endpoint.
-    enum ErrorForm: String, Sendable, CaseIterable {
+    public enum ErrorForm: String, Sendable, CaseIterable {
         /// One line of text.
         case text
         /// `Error=` and a word, with status 200 if possible: some clients repeat requests forever after any other status.
@@ -61,22 +77,22 @@ struct HTTPEndpoint: Sendable {
     }
 
     /// The method; `GET` includes `HEAD`.
-    var method: HTTPMethod
-    var segments: [Segment]
-    var action: Action
-    var errors: ErrorForm
+    public let method: HTTPMethod
+    /// The segments of the path.
+    public let segments: [Segment]
+    /// What it does.
+    public let action: Action
+    /// The form of its error answers.
+    public let errors: ErrorForm
     /// Whether a request without Content-Length or Transfer-Encoding is refused.
-    var needsBody: Bool
-    /// All answers that may be sent, those of the endpoint and those common to all endpoints.
-    let answers: [HTTPDescription.Answer]
+    public let needsBody: Bool
     /// The index in `Metric.httpEndpoints`.
-    let position: Int
-    /// Whether web pages of other origins may call it (`PageOrigins`): the services that apps and web apps call. Those for app
-    /// servers take keys and service accounts, which belong in no page.
-    let isForPages: Bool
+    public let position: Int
+    /// Whether web pages of other origins may call it.
+    public let isForPages: Bool
 
     /// One segment of a path, between two slashes.
-    enum Segment: Sendable, Equatable {
+    public enum Segment: Sendable, Equatable {
         case literal([UInt8])
         /// A parameter of at least one byte, followed by a suffix that may be empty.
         case any(name: String, suffix: [UInt8])
@@ -91,6 +107,16 @@ struct HTTPEndpoint: Sendable {
         }
     }
 
+    /// The path as written in the table.
+    public var path: String {
+        segments.map { segment in
+            switch segment {
+            case .literal(let text): "/" + String(decoding: text, as: UTF8.self)
+            case .any(let name, let suffix): "/{\(name)}" + String(decoding: suffix, as: UTF8.self)
+            }
+        }.joined()
+    }
+
     private init(
         _ method: HTTPMethod, _ path: String, _ action: Action, _ errors: ErrorForm = .text,
         needsBody: Bool = false
@@ -100,9 +126,7 @@ struct HTTPEndpoint: Sendable {
         self.action = action
         self.errors = errors
         self.needsBody = needsBody
-        let description = action.description
-        answers = description.allAnswers(errors, needsBody: needsBody)
-        isForPages = description.section == .devices || description.section == .webPush
+        isForPages = action.isForPages
         position = Metric.httpEndpoints.firstIndex(of: "\(method.rawValue) \(path)") ?? 0
     }
 
@@ -111,7 +135,7 @@ struct HTTPEndpoint: Sendable {
     ) -> HTTPEndpoint { HTTPEndpoint(.post, path, action, errors, needsBody: needsBody) }
 
     /// The endpoints for devices, apps and app servers. Braces stand for a segment, or for its part before a suffix.
-    static let services = [
+    public static let services = [
         post("/checkin", .checkIn, .text),
         post("/c2dm/register3", .register, .word),
         post("/register", .register, .word),
@@ -177,7 +201,7 @@ struct HTTPEndpoint: Sendable {
     static let tokenPaths = ["/token", "/oauth2/v4/token", "/o/oauth2/token"]
 
     /// The endpoints for the operator's tools, on a port of their own.
-    static let administration = [
+    public static let administration = [
         HTTPEndpoint(.get, "/healthz", .page(.health)),
         HTTPEndpoint(.get, "/readyz", .page(.readiness)),
         HTTPEndpoint(.get, "/metrics", .page(.metrics)),

@@ -46,8 +46,8 @@ struct HTTPPendingRequests {
     struct EndpointInfo {
         /// Its index in `Metric.httpEndpoints`; 0 if no endpoint was found.
         var position = 0
-        /// The answers that the endpoint declares.
-        var answers: [HTTPDescription.Answer] = []
+        /// Whether it is a preflight, whose answer no description has.
+        var isPreflight = false
         /// What its answer permits web pages of other origins.
         var crossOrigin: CrossOriginGrant?
         /// `Retry-After` of its answer, in place of the usual one; `nil` without a fault on purpose.
@@ -57,7 +57,6 @@ struct HTTPPendingRequests {
 
         init(_ endpoint: HTTPEndpoint, _ request: HTTPRequest, _ origins: PageOrigins) {
             position = endpoint.position
-            answers = endpoint.answers
             if endpoint.isForPages { crossOrigin = origins.grant(to: request) }
         }
     }

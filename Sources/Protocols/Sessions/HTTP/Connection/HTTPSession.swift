@@ -194,13 +194,14 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
     /// Marks the connection as authenticated by the host.
     public func trustPeer() { markAuthenticated() }
 
-    /// Sends an answer. It must be declared in the OpenAPI description.
+    /// Sends an answer. It must be declared in the description of its endpoint.
     private mutating func send(
         _ response: HTTPResponse, to exchange: UInt32, _ endpointInfo: HTTPPendingRequests.EndpointInfo,
         since start: Instant, _ now: Now
     ) {
         assert(
-            endpointInfo.answers.isEmpty || HTTPEndpoint.declares(response, endpointInfo.answers),
+            endpointInfo.position == 0 || endpointInfo.isPreflight
+                || settings.isDeclared(response, endpointInfo.position),
             "OpenAPI does not declare \(response.status) with \(response.contentType) here")
         chosen.append(
             HTTPResponseRecord(endpoint: endpointInfo.position, status: response.status, start: start))

@@ -7,7 +7,7 @@ import Wire
 /// Reading does not empty the list: an app server that fails while it handles a page reads it again.
 public enum FeedbackPage {
     /// The pattern of a position: a time, or a time with the entry that is already known.
-    static let cursorPattern = "^[0-9]{1,18}(-[0-9]{1,20}-[0-9]{1,20})?$"
+    public static let cursorPattern = "^[0-9]{1,18}(-[0-9]{1,20}-[0-9]{1,20})?$"
 
     /// Parses a position. Returns `nil` if the text is not one.
     public static func position(_ text: [UInt8]) -> FeedbackPosition? {

@@ -66,7 +66,7 @@ extension HTTPSession {
 }
 
 /// An import of APNs tokens while it waits for the core's replies.
-final class AppleImport: HTTPMultiTokenAnswer {
+public final class AppleImport: HTTPMultiTokenAnswer {
     /// The result for one token.
     enum Result {
         case done(TokenName)
@@ -83,7 +83,7 @@ final class AppleImport: HTTPMultiTokenAnswer {
     private static let malformed = "Invalid APNs token"
     private static let failed = "Internal Server Error"
     /// All values of `status`.
-    static let words = [ok, malformed, failed]
+    public static let words = [ok, malformed, failed]
 
     private let tokens: [String]
     private let seal: TokenSeal

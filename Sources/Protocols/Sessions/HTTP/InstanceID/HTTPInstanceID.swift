@@ -178,7 +178,7 @@ extension TokenReport {
 }
 
 /// A subscription of many tokens to one topic, or its end, while it waits for the core's replies (http 7.3).
-final class TokenBatch: HTTPMultiTokenAnswer {
+public final class TokenBatch: HTTPMultiTokenAnswer {
     /// The result for one token.
     enum Result {
         case done
@@ -223,7 +223,7 @@ final class TokenBatch: HTTPMultiTokenAnswer {
     }
 
     /// All values of `error`, without duplicates.
-    static let words = ([.malformed, nil] + TokenRefusal.allCases.map { Result.refused($0) })
+    public static let words = ([.malformed, nil] + TokenRefusal.allCases.map { Result.refused($0) })
         .compactMap { word(for: $0) }.map { "\($0)" }
         .reduce(into: [String]()) { words, word in if !words.contains(word) { words.append(word) } }
 

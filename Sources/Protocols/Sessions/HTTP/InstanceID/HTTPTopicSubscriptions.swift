@@ -4,7 +4,8 @@ import Wire
 
 /// Topic subscriptions as a resource of HTTP v1 (http 8.7).
 extension HTTPSession {
-    enum TopicMethod: Sendable, Equatable {
+    /// What is done with a subscription.
+    public enum TopicMethod: Sendable, Equatable {
         case create, delete, get, list, patch
     }
 

@@ -1,4 +1,5 @@
 import Basics
+import Sessions
 import Wire
 
 /// HTTP v1, access tokens, web push, and the daemon's own pages (http 8, 9, 10).

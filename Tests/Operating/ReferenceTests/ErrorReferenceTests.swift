@@ -1,10 +1,10 @@
 import Basics
 import Testing
 
-@testable import Sessions
+@testable import Reference
 
 /// The references explain every refusal.
-@Suite struct ReferenceTests {
+@Suite struct ErrorReferenceTests {
     @Test("there is one example of each refusal, in the order of the words")
     func examples() { #expect(Refusal.examples.map(\.word) == Metric.refusalWords) }
 

@@ -1,4 +1,5 @@
 import Basics
+import Sessions
 import Wire
 
 /// The older interfaces of app servers: legacy send, groups, Instance ID (http 2, 6, 7).

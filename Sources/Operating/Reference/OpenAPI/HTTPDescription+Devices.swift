@@ -1,4 +1,5 @@
 import Basics
+import Sessions
 import Wire
 
 /// The services of devices, apps and web apps (mcs-device 5).

@@ -1,4 +1,5 @@
-import Wire
+import Sessions
+public import Wire
 
 /// The answers common to all endpoints: those sent before the endpoint's own code runs.
 extension HTTPEndpoint.ErrorForm {
@@ -91,6 +92,9 @@ extension HTTPDescription {
 }
 
 extension HTTPEndpoint {
+    /// All answers that may be sent, those of the endpoint and those common to all endpoints.
+    var answers: [HTTPDescription.Answer] { action.description.allAnswers(errors, needsBody: needsBody) }
+
     /// Returns whether an answer with this status and media type is declared.
     static func declares(_ response: HTTPResponse, _ answers: [HTTPDescription.Answer]) -> Bool {
         let type = "\(response.contentType)".prefix { $0 != ";" }
@@ -98,4 +102,20 @@ extension HTTPEndpoint {
             answer.status == response.status && answer.contents.contains { $0.type == type }
         }
     }
+}
+
+/// The check that sessions send what is described, for `SessionSettings.isDeclared`.
+public enum DeclaredAnswers {
+    /// Returns whether the endpoint at this index of `Metric.httpEndpoints` declares the answer. Of an unreadable request (0) only the
+    /// status is compared, as the endpoint that it was meant for decides the form.
+    public static func contain(_ response: HTTPResponse, at position: Int) -> Bool {
+        position == 0
+            ? unreadable.contains(response.status)
+            : HTTPEndpoint.declares(response, byPosition[position] ?? [])
+    }
+
+    private static let unreadable = HTTPEndpoint.ErrorForm.text.commonAnswers.map(\.status)
+    private static let byPosition = Dictionary(
+        uniqueKeysWithValues: (HTTPEndpoint.services + HTTPEndpoint.administration)
+            .map { ($0.position, $0.answers) })
 }

@@ -1,3 +1,4 @@
+import Sessions
 import Wire
 
 /// Prints the reference of the HTTP interface from the table of endpoints and the mapping of errors: docs/http.md.

@@ -2,7 +2,7 @@ import Wire
 
 /// The OpenAPI description of one endpoint: its parameters, bodies and answers.
 ///
-/// What is common to all endpoints is added in `HTTPEndpoint.answers`.
+/// What is common to all endpoints is added in `allAnswers`.
 struct HTTPDescription: Sendable {
     /// The users of an endpoint, as an OpenAPI tag.
     enum Section: String, Sendable, CaseIterable {

@@ -1,4 +1,5 @@
 import Basics
+import Sessions
 import Wire
 
 /// The schemas of answers that several endpoints share.

@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-@testable import Sessions
+@testable import Reference
 
 @Suite("Names of refusals")
 struct RefusalNamesTests {

@@ -1,4 +1,5 @@
 import Basics
+import Sessions
 import Wire
 
 /// The OpenAPI 3.1 description of the HTTP interface, generated from the table of endpoints.
@@ -174,16 +175,6 @@ public enum OpenAPI {
 }
 
 extension HTTPEndpoint {
-    /// The path as written in the table.
-    var path: String {
-        segments.map { segment in
-            switch segment {
-            case .literal(let text): "/" + String(decoding: text, as: UTF8.self)
-            case .any(let name, let suffix): "/{\(name)}" + String(decoding: suffix, as: UTF8.self)
-            }
-        }.joined()
-    }
-
     /// A unique name: the method and the words of the path.
     var operationID: String {
         ([method.rawValue.lowercased()] + path.split { !$0.isLetter && !$0.isNumber }.map(String.init))

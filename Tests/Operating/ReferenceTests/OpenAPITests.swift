@@ -3,6 +3,7 @@ import Delivery
 import Testing
 import Wire
 
+@testable import Reference
 @testable import Sessions
 
 /// The OpenAPI description covers the table of endpoints and the tables of errors.
@@ -98,6 +99,14 @@ import Wire
         #expect(Self.faults(in: canary).count == 3)
     }
 
+    @Test("the endpoints for web pages are those in the sections whose summary names cors_origins")
+    func pages() {
+        for endpoint in Self.endpoints {
+            let section = endpoint.action.description.section
+            #expect(endpoint.isForPages == section.summary.contains("cors_origins"), "\(endpoint.path)")
+        }
+    }
+
     // MARK: Errors
 
     private static func answers(_ action: HTTPEndpoint.Action) -> [HTTPDescription.Answer] {
@@ -155,10 +164,17 @@ import Wire
                 ])
             expect(HTTPSession.refusal(refusal, isChromium: false), of: [.register])
         }
+        let session = HTTPSession(
+            connection: ConnectionID(reactor: 0, slot: 0, generation: 0),
+            settings: SharedSettings(
+                SessionSettings(
+                    seal: TokenSeal(secret: [UInt8](repeating: 9, count: 32)),
+                    digest: { SecretDigest(bytes: $0) }, random: { 0 })),
+            now: Now(monotonic: Instant(nanoseconds: 0), wall: 0))
         for refusal in TokenRefusal.allCases {
             expect(V1Error(refusal).response, of: topics.map { .topicSubscription($0) })
             expect(
-                HTTPHarness().session.answer(refused: refusal, .done),
+                session.answer(refused: refusal, .done),
                 of: [.tokenInfo, .subscribeToken, .unsubscribeToken])
         }
         expect(.tooManyTopicChanges, of: [.batchAdd, .batchRemove])
@@ -183,48 +199,10 @@ import Wire
         #expect(!HTTPEndpoint.declares(V1Error(.conflict, "x").response, answers))
         #expect(!HTTPEndpoint.declares(HTTPResponse(.ok, HTTPResponse.text, []), answers))
         #expect(!HTTPEndpoint.declares(.unauthorizedPage, answers))
-    }
-
-    // MARK: Found by tools that read the description
-
-    @Test("a path with the suffix of one endpoint matches that endpoint alone")
-    func precisePaths() {
-        let harness = HTTPHarness()
-        let path = "/v1/projects/p/registrations/r/topicSubscriptions/news:subscribe"
-        harness.send("DELETE \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
-        let answer = harness.takeSent()
-        #expect(answer.hasPrefix("HTTP/1.1 405 "), "\(answer)")
-        #expect(answer.contains("\r\nAllow: POST\r\n"))
-    }
-
-    @Test("the interface of groups reports all errors in one form")
-    func groupFaults() {
-        let harness = HTTPHarness()
-        harness.send("PUT /fcm/notification HTTP/1.1\r\nHost: x\r\n\r\n")
-        #expect(harness.takeSent().hasSuffix("{\"error\":\"The path does not accept this method.\"}"))
-    }
-
-    @Test("many long answers are sent piece by piece, as the peer reads")
-    func longAnswers() {
-        let harness = HTTPHarness()
-        let page = String(repeating: "x", count: 100_000)
-        for _ in 0..<Limits.HTTP.pipelinedRequests {
-            harness.send("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n")
-        }
-        #expect(harness.pages.count == Limits.HTTP.pipelinedRequests)
-        harness.congested(true)
-        for requestID in 1...Limits.HTTP.pipelinedRequests { harness.answerPage(UInt32(requestID), page) }
-        #expect(harness.sent.isEmpty && !harness.isReading, "nothing is added while the peer does not read")
-        harness.congested(false)
-        let first = harness.takeSent().utf8.count
-        #expect(first > page.utf8.count && first < 2 * page.utf8.count + 1_000)
-        var whole = first
-        for _ in 0..<Limits.HTTP.pipelinedRequests {
-            harness.pass(seconds: 0)
-            whole += harness.takeSent().utf8.count
-        }
-        #expect(
-            whole > Limits.HTTP.pipelinedRequests * page.utf8.count && harness.isReading
-                && harness.close == nil)
+        let position = HTTPEndpoint.services.first { $0.action == .sendMessage }?.position ?? 0
+        #expect(DeclaredAnswers.contain(V1Error(Refusal.notRegistered).response, at: position))
+        #expect(!DeclaredAnswers.contain(.unauthorizedPage, at: position))
+        #expect(DeclaredAnswers.contain(.plain(RequestFault(.headersTooLarge, "x")), at: 0))
+        #expect(!DeclaredAnswers.contain(.unauthorizedPage, at: 0))
     }
 }
