@@ -362,6 +362,20 @@ if Context.environment["CCS_FUZZ"] != nil {
         ])
 }
 
+// What compares ccsd with other servers exists only when it is asked for (Scripts/nightly). It is compiled with the sources of ccs-bench,
+// to which its folder has a link.
+if Context.environment["CCS_COMPARE"] != nil, let bench = proof.first(where: { $0.name == "ccs-bench" }) {
+    package.targets += floor(
+        "Proof",
+        [
+            .executableTarget(
+                name: "ccs-compare", dependencies: bench.dependencies, path: "ccs-compareTests/Program",
+                exclude: ["bench/main.swift", "bench/Overview.md"], swiftSettings: product,
+                linkerSettings: hardenedLink),
+            tests("ccs-compare", ["ccs-compare", "Basics"], exclude: ["Program"]),
+        ])
+}
+
 // A narrower package for a quick inner loop: CCS_TARGETS=Wire,Sessions builds those, what they need, and their tests.
 if let names = Context.environment["CCS_TARGETS"] {
     var wanted: Set<String> = []

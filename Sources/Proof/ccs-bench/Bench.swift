@@ -91,7 +91,14 @@ final class Bench {
     }
 
     /// Whether messages sent together share a TLS record; otherwise each has its own.
-    var writesBatches: Bool { invocation.has("--batches") }
+    var writesBatches = false
+
+    /// Returns a loopback port that was free a moment ago, for a server that cannot choose one itself.
+    static func freePort() throws(BenchError) -> UInt16 {
+        do throws(TransportError) {
+            return try ListeningSocket(tcp: .loopback(port: 0)).address.port
+        } catch { throw BenchError(error.description) }
+    }
 
     /// Pins a single-threaded server to the first processor and the generator to the last, if the machine allows it.
     func separate(_ target: any Server) {

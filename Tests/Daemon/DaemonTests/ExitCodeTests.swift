@@ -151,4 +151,22 @@ struct ExitCodeTests {
             #expect(tool.code == code, "\(words): \(tool)")
         }
     }
+
+    @Test(
+        "ccs-bench refuses a number of devices when the descriptor limit is too low, before it starts anything",
+        arguments: ["login", "idle"])
+    func crowd(_ command: String) throws {
+        let scratch = try Scratch()
+        let program = TestPaths.programs.appendingPathComponent("ccs-bench").path
+        let run = try Tool.run(
+            URL(fileURLWithPath: "/bin/sh"),
+            [
+                "-c", "ulimit -n 1024; exec \"$0\" \"$@\"", program, command, "--devices", "1000",
+                "--directory", scratch.url.path,
+            ])
+        #expect(run.code == 1 && run.errors.contains("--devices 1000: "), "\(run)")
+        #expect(run.errors.contains("ulimit -Hn"), "\(run)")
+        let left = try FileManager.default.contentsOfDirectory(atPath: scratch.url.path)
+        #expect(left.isEmpty, "\(left)")
+    }
 }

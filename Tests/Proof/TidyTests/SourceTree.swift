@@ -86,12 +86,14 @@ enum SourceTree {
         name.hasSuffix(".md") || name.hasSuffix(".swift") || name == "LICENSE" || name == "Containerfile"
     }
 
-    /// Returns all files below a folder, as paths from the root.
+    /// Returns all files below a folder, as paths from the root, without linked folders.
     static func walk(_ folder: String) -> [String] {
         entries(folder).flatMap { name -> [String] in
             let path = "\(folder)/\(name)"
             guard name != "__pycache__" else { return [] }
-            return isFolder(path) ? walk(path) : [path]
+            guard isFolder(path) else { return [path] }
+            // The files of a linked folder are listed in their own.
+            return isLink(path) ? [] : walk(path)
         }
     }
 
@@ -126,6 +128,11 @@ enum SourceTree {
     }
 
     private static func isFolder(_ path: String) -> Bool { mode(path) & S_IFMT == S_IFDIR }
+
+    private static func isLink(_ path: String) -> Bool {
+        var status = stat()
+        return lstat("\(root)/\(path)", &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
 
     /// Runs a command. Returns its output and exit code.
     static func output(of command: String) -> (text: String, code: Int32) {

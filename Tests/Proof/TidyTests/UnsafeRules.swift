@@ -52,7 +52,6 @@ enum UnsafeRules {
         ("ccs-bench/Folder.swift", "readdir"),
         ("ccs-bench/ProcessProbe.swift", "readlink"),
         ("ccs-bench/Targets/DaemonTarget.swift", "lstat"),
-        ("ccs-bench/Targets/PeerProcess.swift", "sockets, files"),
         ("ccs-bench/Terminal.swift", "write"),
         ("ccs-device/DeviceState.swift", "open, read"),
         ("ccs-device/PrivateFile.swift", "open, rename"),

@@ -78,4 +78,24 @@ struct ScannerTests {
             #expect(data(parts[1]) == data(Substring(text)), "the same data as in the stanza")
         }
     }
+
+    @Test("a notification has the size of a message, and the marks of its number and time")
+    func notification() {
+        let token = "t"
+        let notification = Template.notification(token: token, size: 374, lifetimeSeconds: 60)
+        #expect(
+            notification.bytes.count
+                == Template.stanza(token: token, size: 374, lifetimeSeconds: 60).bytes.count)
+        var outbox = Outbox()
+        notification.append(number: 17, time: 0x2A, to: &outbox)
+        let stanza = outbox.bytes.copied()
+        var numbers = MarkScanner(mark: Template.numberMark, digits: Template.numberDigits)
+        var times = MarkScanner(mark: Template.timeMark, digits: Template.timeDigits)
+        var found: [Int] = []
+        numbers.scan(stanza.raw) { found.append(Digits.number(in: $0, at: $1)) }
+        times.scan(stanza.raw) { found.append(Int(Digits.time(in: $0, at: $1))) }
+        #expect(found == [17, 0x2A])
+        let text = String(decoding: stanza, as: UTF8.self)
+        #expect(text.contains("\"notification\":{\"body\":\"~~") && text.contains("\"time_to_live\":60}"))
+    }
 }

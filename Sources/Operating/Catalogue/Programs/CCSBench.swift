@@ -11,7 +11,7 @@ extension Program {
                 "down",
                 "Measure downstream messages: throughput, latencies, and the server's CPU per message.",
                 details: [closedAndOpen],
-                options: load + [durable, rate, rounds("1"), plot],
+                options: load + [durable, rate, rounds("1"), curve],
                 examples: [
                     Example(
                         "Measure durable messages over 10 connections",
@@ -22,7 +22,7 @@ extension Program {
                 ]),
             Command(
                 "up", "Measure upstream messages, which are always written to disk first.",
-                options: load + [rate, rounds("1"), plot]),
+                options: load + [rate, rounds("1"), curve]),
             Command(
                 "both", "Measure durable messages in both directions at once.",
                 options: load + [rate, rounds("1")]),
@@ -179,43 +179,6 @@ extension Program {
                 ] + load + [rounds("3")],
                 examples: [
                     Example("Measure a tenth of it", "ccs-bench flat --registered 100000 --connections 10")
-                ]),
-            Command(
-                "compare",
-                "Compare ccsd with a minimal relay and with other messaging servers, in alternating rounds.",
-                details: [
-                    "The lower bound is the minimal relay of `relay`. mosquitto (MQTT), NATS (core, without JetStream), ejabberd and Prosody (plain XMPP) are Debian's versions, each on loopback in the scratch folder, without privileges and tuned for throughput; servers that are not installed are left out. `Scripts/bootstrap --peers` installs them.",
-                    "Each sender has its own receiver, and all messages have the same size. First many clients log in at each server and stay for a moment, to measure the CPU of a login with a full TLS handshake and the memory of an idle connection. Then each load is measured with full windows, in alternating rounds; the table has the medians. The meaning of an ACK differs between the servers; see the last column.",
-                    "If the generator uses a whole processor, higher throughputs may be possible; the CPU per message is counted for the server only and remains valid.",
-                ],
-                options: [
-                    Option(
-                        "--only", .text, "NAME",
-                        "Measure only this load or server, such as ccsd-down or mosquitto.",
-                        preset: "all", isRepeatable: true),
-                    connections, window, size,
-                    Option(
-                        "--idle", .integer(0...15_000), "N",
-                        "The number of idle connections to measure; 0 skips this part.", preset: "1000"),
-                    Option(
-                        "--half",
-                        "Also measure at half of the maximum throughput, with messages at random times (open loop)."
-                    ),
-                    Option(
-                        "--batches",
-                        "Put messages sent at the same time into one TLS record. By default each has its own record, which costs some servers more."
-                    ),
-                    rounds("3"), reactors,
-                    Option(
-                        "--plot", .path, "FILE",
-                        "Plot p99 latency against load for all servers (SVG), at five fractions of the maximum throughput."
-                    ),
-                ],
-                examples: [
-                    Example("Compare all servers", "ccs-bench compare --connections 10 --half"),
-                    Example(
-                        "Compare two loads",
-                        "ccs-bench compare --only ccsd-down --only mosquitto-qos1 --seconds 3"),
                 ]),
             Command(
                 "idle", "Measure the memory per idle device connection.",
@@ -383,9 +346,10 @@ extension Program {
     private static let rate = Option(
         "--rate", .integer(1...10_000_000), "N", "Messages per second, at random times.",
         preset: "limited by the windows only")
-    private static let plot = Option(
-        "--plot", .path, "FILE",
-        "Measure at ten fractions of the maximum throughput, and plot latency against load (SVG).")
+    private static let curve = Option(
+        "--curve",
+        "Measure at ten fractions of the maximum throughput; with --json, Scripts/plot.py draws latency against load."
+    )
 
     private static func rounds(_ preset: String) -> Option {
         Option("--rounds", .integer(1...100), "N", "The number of measurements of each load.", preset: preset)

@@ -40,7 +40,7 @@ final class AttackRun {
         self.scale = scale
         milliseconds = Int64(bench.seconds) * 1_000
         let peers = bench.connections + bench.deviceCount
-        let port = try PeerPlace.freePort()
+        let port = try Bench.freePort()
         target = try DaemonTarget(
             bench, reactors: bench.reactors, flags: ["--admin-port", "\(port)"],
             descriptors: Limits.Connection.reservedDescriptors + peers + Self.descriptorsForPeers)

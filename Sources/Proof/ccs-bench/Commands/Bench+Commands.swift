@@ -3,7 +3,10 @@ import Catalogue
 /// The entry point of all commands.
 extension Bench {
     /// Runs the command of the command line.
-    func run() throws(BenchError) {
+    func run() throws(BenchError) { try run { () throws(BenchError) in try measure() } }
+
+    /// Runs a measurement, and keeps the scratch folder if it fails.
+    func run(_ measure: () throws(BenchError) -> Void) throws(BenchError) {
         do throws(BenchError) {
             try measure()
         } catch {
@@ -30,7 +33,6 @@ extension Bench {
         case "consoles": try consoles()
         case "flat": try flat()
         case "idle": try idle()
-        case "compare": try comparison()
         case "restart": try restart()
         case "backup": try backup()
         case "attack": try attack()

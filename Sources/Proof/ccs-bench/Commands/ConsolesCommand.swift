@@ -6,7 +6,7 @@ import Wire
 extension Bench {
     /// Measures what open consoles cost: throughput with and without them, and the processor of a server without messages.
     func consoles() throws(BenchError) {
-        let port = try PeerPlace.freePort()
+        let port = try Bench.freePort()
         let target = try DaemonTarget(
             self, reactors: reactors, flags: ["--admin-port", "\(port)", "--admin-tls", "--operator-api"])
         let token = try target.control(AddOperator(name: "bench", role: .viewer)).token

@@ -88,7 +88,8 @@ extension Bench {
 
     /// Measures concurrent loads `rounds` times, and prints each result, then the medians.
     private func measure(_ runs: [LoadRun]) throws(BenchError) {
-        if let path = invocation.text("--plot") { return try plot(runs, to: path) }
+        // Only commands with one load have this option.
+        if invocation.has("--curve") { return try curve(runs[0]) }
         var results: [LoadResult] = []
         for _ in 0..<rounds {
             let found = try LoadRun.measure(runs, seconds: seconds, pacing)
@@ -96,6 +97,23 @@ extension Bench {
             results += found
         }
         printResult(results, against: nil)
+    }
+
+    /// Measures latency against load: the maximum rate by a closed loop, then open loops at shares of it.
+    private func curve(_ run: LoadRun) throws(BenchError) {
+        let most = try run.measure(seconds: seconds)
+        if !invocation.has("--json") { Terminal.print("closed loop: \(most.line)\n") }
+        var results: [LoadResult] = []
+        for share in [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95] {
+            let result = try run.measure(seconds: seconds, .rate(most.rate * share))
+            if !invocation.has("--json") { Terminal.print(result.line + "\n") }
+            results.append(result)
+        }
+        guard invocation.has("--json") else { return }
+        let json: JSONValue = .object([
+            .init("closed_loop", most.json), .init("open_loop", .array(results.map(\.json))),
+        ])
+        Terminal.print(json.compact + "\n")
     }
 
     /// Measures loads in turns, and prints their medians compared with the first.

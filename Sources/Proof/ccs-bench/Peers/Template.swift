@@ -10,63 +10,18 @@ struct Template {
     static let numberDigits = 10
 
     /// The position and format of a message number.
-    private enum Number {
+    enum Number {
         /// No number, since acknowledgements come in order.
         case none
         /// Ten decimal digits at an offset.
         case digits(Int)
-        /// Two bytes at an offset, never 0 (MQTT 3.1.1, 2.3.1).
-        case bytes(Int)
+        /// Two bytes at an offset: an identifier.
+        case identifier(Int)
     }
 
-    private(set) var bytes: [UInt8]
-    private let number: Number
-    private let timeAt: Int
-
-    /// Creates a message of these parts; `middle` precedes the time, `head` the number, if any.
-    private init(head: String, hasNumber: Bool, middle: String, tail: String) {
-        bytes = Array(head.utf8)
-        number = hasNumber ? .digits(bytes.count) : .none
-        if hasNumber { bytes += [UInt8](repeating: 0x30, count: Self.numberDigits) }
-        bytes += Array(middle.utf8)
-        timeAt = bytes.count
-        bytes += [UInt8](repeating: 0x30, count: Self.timeDigits) + Array(tail.utf8)
-    }
-
-    /// Returns an MQTT packet with a payload of `size` bytes; without a packet identifier it has QoS 0.
-    static func packet(topic: String, size: Int, hasIdentifier: Bool) -> Template {
-        let filler = max(0, size - timeMark.count - timeDigits)
-        return Template(topic: topic, filler: filler, hasIdentifier: hasIdentifier)
-    }
-
-    private init(topic: String, filler: Int, hasIdentifier: Bool) {
-        let payload = Self.timeMark.count + Self.timeDigits + filler
-        bytes = MQTT.publishHead(topic: topic, payload: payload, hasIdentifier: hasIdentifier)
-        number = hasIdentifier ? .bytes(bytes.count - 2) : .none
-        bytes += Self.timeMark
-        timeAt = bytes.count
-        bytes += [UInt8](repeating: 0x30, count: Self.timeDigits)
-        bytes += [UInt8](repeating: 0x78, count: filler)
-    }
-
-    /// Returns a NATS message with a payload of `size` bytes.
-    static func publication(subject: String, size: Int) -> Template {
-        let fixed = timeMark.count + timeDigits
-        return Template(
-            head: NATS.publishHead(subject: subject, payload: max(size, fixed)), hasNumber: false,
-            middle: "~~", tail: String(repeating: "x", count: max(0, size - fixed)) + "\r\n")
-    }
-
-    /// Returns a stanza of plain XMPP of `size` bytes, or of its minimum size.
-    static func chat(to user: String, size: Int) -> Template {
-        let head = "<message to=\"\(user)\" id=\"m#"
-        let middle = "\"><body>~~"
-        let end = "</body></message>"
-        let fixed = head.utf8.count + numberDigits + middle.utf8.count + timeDigits + end.utf8.count
-        return Template(
-            head: head, hasNumber: true, middle: middle,
-            tail: String(repeating: "x", count: max(0, size - fixed)) + end)
-    }
+    let bytes: [UInt8]
+    let number: Number
+    let timeAt: Int
 
     /// Returns a CCS stanza of `size` bytes, or of its minimum size; with `lifetimeSeconds` 0 it is sent now or never.
     static func stanza(token: String, size: Int, lifetimeSeconds: Int) -> Template {
@@ -137,13 +92,29 @@ struct Template {
         switch self.number {
         case .none: break
         case .digits(let at): Digits.put(number, at: start + at, into: &outbox.bytes)
-        case .bytes(let at):
-            let identifier = MQTT.identifier(of: number)
+        case .identifier(let at):
+            let identifier = Self.identifier(of: number)
             outbox.bytes.set(UInt8(identifier >> 8), at: start + at)
             outbox.bytes.set(UInt8(truncatingIfNeeded: identifier), at: start + at + 1)
         }
         Digits.putTime(time, at: start + timeAt, into: &outbox.bytes)
         if endsRecord { outbox.endRecord() }
+    }
+
+    /// Returns two bytes with the lower bits of a message number that are never 0, as MQTT wants them (3.1.1, 2.3.1).
+    static func identifier(of number: Int) -> UInt16 { UInt16(number & 0x7FFF) + 1 }
+}
+
+extension Template {
+    /// Creates a message of these parts; `middle` precedes the time, `head` the number, if any.
+    init(head: String, hasNumber: Bool, middle: String, tail: String) {
+        var bytes = Array(head.utf8)
+        let number = hasNumber ? Number.digits(bytes.count) : .none
+        if hasNumber { bytes += [UInt8](repeating: 0x30, count: Self.numberDigits) }
+        bytes += Array(middle.utf8)
+        let timeAt = bytes.count
+        bytes += [UInt8](repeating: 0x30, count: Self.timeDigits) + Array(tail.utf8)
+        self.init(bytes: bytes, number: number, timeAt: timeAt)
     }
 }
 

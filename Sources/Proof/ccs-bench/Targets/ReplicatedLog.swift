@@ -17,9 +17,9 @@ final class ReplicatedLog {
     /// Starts the servers. Throws if the program is missing.
     init(_ bench: Bench, program: String?) throws(BenchError) {
         self.bench = bench
-        let server = if let program { program } else { try PeerProgram.nats.path() }
+        let server = program ?? "/usr/sbin/nats-server"
         var ports: [UInt16] = []
-        for _ in 0..<2 * Self.count { ports.append(try PeerPlace.freePort()) }
+        for _ in 0..<2 * Self.count { ports.append(try Bench.freePort()) }
         self.ports = Array(ports.prefix(Self.count))
         let links = ports.suffix(Self.count)
         let routes = links.map { "\"nats://127.0.0.1:\($0)\"" }.joined(separator: ", ")
@@ -43,7 +43,7 @@ final class ReplicatedLog {
     /// Founds a cluster of nodes on loopback, as soon as the servers have elected a leader.
     func found(nodes: Int) throws(BenchError) {
         var words = ["cluster", "found", folder]
-        for _ in 0..<nodes { words += ["--node", "127.0.0.1:\(try PeerPlace.freePort())"] }
+        for _ in 0..<nodes { words += ["--node", "127.0.0.1:\(try Bench.freePort())"] }
         for port in ports { words += ["--log-server", "127.0.0.1:\(port)"] }
         let end = Now.read().monotonic.advanced(seconds: Self.foundingSeconds)
         bench.progress.show("founding the cluster", 0, of: 1)

@@ -1,10 +1,10 @@
 import Basics
 import Testing
 
-@testable import ccs_bench
+@testable import ccs_compare
 
 /// Rows and tables of a comparison.
-struct CompareTests {
+struct CompareRowTests {
     /// A measurement of one second with the given CPU time of server and generator.
     private static func result(messages: Int, server: Int64, own: Int64) -> LoadResult {
         let counters = LoadCounters()

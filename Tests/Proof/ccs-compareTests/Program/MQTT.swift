@@ -26,10 +26,7 @@ enum MQTT {
         return [hasIdentifier ? 0x32 : 0x30] + length(head.count + payload) + head
     }
 
-    /// Returns the packet identifier of a message; it contains the lower bits of the message number, and is never 0.
-    static func identifier(of number: Int) -> UInt16 { UInt16(number & 0x7FFF) + 1 }
-
-    /// Returns the lower bits of the message number of a packet identifier.
+    /// Returns the lower bits of the message number of a packet identifier (`Template.identifier`).
     static func number(of identifier: UInt16) -> Int { Int(identifier) - 1 }
 
     private static func packet(_ first: UInt8, _ body: [UInt8]) -> [UInt8] {

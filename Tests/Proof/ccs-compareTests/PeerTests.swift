@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-@testable import ccs_bench
+@testable import ccs_compare
 
 /// The bench's side of other servers' protocols, with streams split anywhere.
 struct PeerTests {
@@ -27,26 +27,6 @@ struct PeerTests {
         written { template.append(number: number, time: time, to: &$0) }
     }
 
-    // MARK: CCS
-
-    @Test("a notification has the size of a message, and the marks of its number and time")
-    func notification() {
-        let stanza = Self.sent(
-            .notification(token: "t", size: 374, lifetimeSeconds: 60), number: 17, time: 0x2A)
-        #expect(
-            stanza.count
-                == Self.sent(.stanza(token: "t", size: 374, lifetimeSeconds: 60), number: 17, time: 0x2A)
-                .count)
-        var numbers = MarkScanner(mark: Template.numberMark, digits: Template.numberDigits)
-        var times = MarkScanner(mark: Template.timeMark, digits: Template.timeDigits)
-        var found: [Int] = []
-        numbers.scan(stanza.raw) { found.append(Digits.number(in: $0, at: $1)) }
-        times.scan(stanza.raw) { found.append(Int(Digits.time(in: $0, at: $1))) }
-        #expect(found == [17, 0x2A])
-        let text = String(decoding: stanza, as: UTF8.self)
-        #expect(text.contains("\"notification\":{\"body\":\"~~") && text.contains("\"time_to_live\":60}"))
-    }
-
     // MARK: MQTT
 
     @Test("MQTT packets have the format of the standard")
@@ -66,7 +46,7 @@ struct PeerTests {
     @Test("a packet identifier is never 0, and yields the message number within the kept times")
     func identifiers() {
         for number in [0, 1, 4_095, 4_096, 32_767, 32_768, 65_535, 1_000_000] {
-            let identifier = MQTT.identifier(of: number)
+            let identifier = Template.identifier(of: number)
             #expect(identifier > 0)
             #expect(MQTT.number(of: identifier) % PendingMessages.kept == number % PendingMessages.kept)
         }

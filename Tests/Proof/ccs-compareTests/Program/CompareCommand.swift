@@ -1,6 +1,5 @@
 import Basics
 import Catalogue
-import Transport
 import Wire
 
 extension Bench {
@@ -12,6 +11,7 @@ extension Bench {
                 "\(host.rawValue) is not installed and skipped; Scripts/bootstrap --peers installs it\n")
         }
         guard !chosen.isEmpty else { throw BenchError("nothing is left to compare") }
+        writesBatches = invocation.has("--batches")
         let crowd = invocation.integer("--idle") ?? 1_000
         let rounds = invocation.integer("--rounds") ?? 3
         let run = try CompareRun(self, chosen, pairs: connections, crowd: crowd)
@@ -22,7 +22,9 @@ extension Bench {
                 if !invocation.has("--json") { Terminal.error(result.line + "\n") }
             }
         }
-        let plotted = try draw(run)
+        let curves =
+            invocation.has("--curve")
+            ? try run.curves(seconds: seconds, shares: [0.1, 0.25, 0.5, 0.75, 0.9]) : []
         let rows = run.rows
         let floor = CompareRow.floor(of: rows)
         printResult(
@@ -33,7 +35,7 @@ extension Bench {
                 .init("rounds", .array(run.closed.map { .array($0.map(\.json)) })),
                 .init("half", .array(run.half.map { .array($0.map(\.json)) })),
                 .init("left_out", .array(absent.map { .string($0.rawValue) })),
-                .init("plot", plotted.map { .string($0) } ?? .null),
+                .init("curves", .array(curves)),
             ]))
     }
 
@@ -54,21 +56,5 @@ extension Bench {
             chosen.contains { $0.host == host } && host.program.map { $0.installed == nil } ?? false
         }
         return (chosen.filter { !absent.contains($0.host) }, absent)
-    }
-
-    /// Shares of a server's maximum rate at which its latency is plotted.
-    private static let drawnShares = [0.1, 0.25, 0.5, 0.75, 0.9]
-
-    /// Plots latency against load if requested. Returns a line with the file's path.
-    private func draw(_ run: CompareRun) throws(BenchError) -> String? {
-        guard let path = invocation.text("--plot") else { return nil }
-        let plot = Plot(
-            title: "ccs-bench compare", x: "messages per second, open loop",
-            y: "p99 in milliseconds from due to acknowledged",
-            series: try run.curves(seconds: seconds, shares: Self.drawnShares))
-        do throws(TransportError) {
-            try SmallFile.replace(path, with: Array(plot.svg.utf8), mode: 0o644)
-        } catch { throw BenchError(error.description, code: .inputOutput) }
-        return path
     }
 }

@@ -1,4 +1,5 @@
 import Basics
+import Wire
 
 /// All contestants of a comparison: started together, measured in turns.
 final class CompareRun {
@@ -121,18 +122,21 @@ final class CompareRun {
     }
 
     /// Returns latency against load for each contestant, at shares of its maximum rate.
-    func curves(seconds: Int, shares: [Double]) throws(BenchError) -> [Plot.Series] {
-        var series: [Plot.Series] = []
+    func curves(seconds: Int, shares: [Double]) throws(BenchError) -> [JSONValue] {
+        var curves: [JSONValue] = []
         for (at, load) in loads.enumerated() {
             let most = Figure.median(closed[at].map(\.rate))
-            var points: [(x: Double, y: Double)] = []
+            var results: [JSONValue] = []
             for share in shares {
-                let result = try load.measure(seconds: seconds, .rate(max(1, most * share)))
-                points.append((result.rate, result.answer.p99 / 1_000))
+                results.append(
+                    try load.measure(seconds: seconds, .rate(max(1, most * share))).json)
             }
-            series.append(Plot.Series(contestants[at].rawValue, points))
+            curves.append(
+                .object([
+                    .init("name", .string(contestants[at].rawValue)), .init("open_loop", .array(results)),
+                ]))
         }
-        return series
+        return curves
     }
 
     /// The results, one row for each contestant.

@@ -140,7 +140,7 @@ struct PeerPlace {
         guard unsafe mkdir(folder, 0o700) == 0 else {
             throw BenchError("cannot create \(folder)", code: .inputOutput)
         }
-        port = try Self.freePort()
+        port = try Bench.freePort()
         let authority = CertificateAuthority(directory: bench.scratch)
         let chain: String
         let secret: String
@@ -152,13 +152,6 @@ struct PeerPlace {
         try write("certificate.pem", chain)
         try write("key.pem", secret)
         try write("both.pem", chain + secret)
-    }
-
-    /// Returns a loopback port that was free a moment ago, for a server that cannot choose one itself.
-    static func freePort() throws(BenchError) -> UInt16 {
-        do throws(TransportError) {
-            return try ListeningSocket(tcp: .loopback(port: 0)).address.port
-        } catch { throw BenchError(error.description) }
     }
 
     /// Writes a file for the peer without a sync: there are thousands of them.

@@ -1,21 +1,42 @@
 import Foundation
 import Testing
 
-/// The short form of `ccs-bench compare`, with the properties that hold on any machine, with any peers installed.
+/// Short comparisons, with the properties that hold on any machine, with any peers installed.
 @Suite("Comparison", .serialized)
 struct CompareTests {
-    private func compare(_ names: [String], _ more: [String] = []) throws -> Tool {
-        let scratch = try Scratch()
-        let run = try Tool.run(
-            "ccs-bench",
-            ["compare", "--json", "--directory", scratch.url.path, "--seconds", "2", "--rounds", "1"]
-                + ["--connections", "2", "--idle", "20"] + names.flatMap { ["--only", $0] } + more)
-        #expect(try processes(scratch.url.path).isEmpty, "a process is left running")
-        if run.code == 0 {
-            let left = try FileManager.default.contentsOfDirectory(atPath: scratch.url.path)
+    private struct Run {
+        var code: Int32
+        var object: [String: Any]?
+        var errors: String
+    }
+
+    private func compare(_ names: [String], _ more: [String] = []) throws -> Run {
+        let files = FileManager.default
+        let scratch = files.temporaryDirectory.appendingPathComponent("compare-\(UUID().uuidString)")
+        try files.createDirectory(at: scratch, withIntermediateDirectories: true)
+        defer { try? files.removeItem(at: scratch) }
+        let (output, errors) = (scratch.path + ".json", scratch.path + ".log")
+        defer { for file in [output, errors] { try? files.removeItem(atPath: file) } }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+            .deletingLastPathComponent().appendingPathComponent("ccs-compare")
+        process.arguments =
+            ["--json", "--directory", scratch.path, "--seconds", "2", "--rounds", "1"]
+            + ["--connections", "2", "--idle", "20"] + names.flatMap { ["--only", $0] } + more
+        for file in [output, errors] { try Data().write(to: URL(fileURLWithPath: file)) }
+        process.standardOutput = FileHandle(forWritingAtPath: output)
+        process.standardError = FileHandle(forWritingAtPath: errors)
+        try process.run()
+        process.waitUntilExit()
+        #expect(try processes(scratch.path).isEmpty, "a process is left running")
+        if process.terminationStatus == 0 {
+            let left = try files.contentsOfDirectory(atPath: scratch.path)
             #expect(left.isEmpty, "\(left)")
         }
-        return run
+        let json = try? JSONSerialization.jsonObject(with: files.contents(atPath: output) ?? Data())
+        return Run(
+            code: process.terminationStatus, object: json as? [String: Any],
+            errors: String(decoding: files.contents(atPath: errors) ?? Data(), as: UTF8.self))
     }
 
     /// Returns the IDs of processes whose command line contains a word.
@@ -32,8 +53,10 @@ struct CompareTests {
         "compare measures the minimal relay and ccsd side by side: messages, logins and idle connections"
     )
     func floor() throws {
-        let run = try compare(["relay", "ccsd"], ["--half"])
+        let run = try compare(["relay", "ccsd"], ["--half", "--curve"])
         #expect(run.code == 0, "\(run)")
+        let curves = try #require(run.object?["curves"] as? [[String: Any]])
+        #expect(curves.map { ($0["open_loop"] as? [Any])?.count } == [5, 5, 5, 5])
         let rows = try #require(run.object?["rows"] as? [[String: Any]])
         #expect(
             rows.compactMap { $0["name"] as? String } == ["relay", "ccsd-ttl0", "ccsd-down", "ccsd-up"])
@@ -74,23 +97,5 @@ struct CompareTests {
         let run = try compare(["nonesuch"])
         #expect(run.code == 1 && run.errors.contains("ccsd-down"), "\(run)")
         #expect(try !processes(CommandLine.arguments[0]).isEmpty, "canary: a running process is found")
-    }
-
-    @Test(
-        "ccs-bench refuses a number of devices when the descriptor limit is too low, before it starts anything",
-        arguments: ["login", "idle"])
-    func crowd(_ command: String) throws {
-        let scratch = try Scratch()
-        let program = TestPaths.programs.appendingPathComponent("ccs-bench").path
-        let run = try Tool.run(
-            URL(fileURLWithPath: "/bin/sh"),
-            [
-                "-c", "ulimit -n 1024; exec \"$0\" \"$@\"", program, command, "--devices", "1000",
-                "--directory", scratch.url.path,
-            ])
-        #expect(run.code == 1 && run.errors.contains("--devices 1000: "), "\(run)")
-        #expect(run.errors.contains("ulimit -Hn"), "\(run)")
-        let left = try FileManager.default.contentsOfDirectory(atPath: scratch.url.path)
-        #expect(left.isEmpty, "\(left)")
     }
 }
