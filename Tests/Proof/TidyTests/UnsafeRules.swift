@@ -13,6 +13,7 @@ enum UnsafeRules {
         ("Basics/Bytes/ByteBuffer.swift", "the memory of buffers"),
         ("Basics/Logging/DescriptorOutput.swift", "write"),
         ("Basics/DeviceSpace.swift", "statvfs"),
+        ("Basics/Drain.swift", "elements that are moved"),
         ("Basics/Logging/Log.swift", "getenv"),
         ("Basics/Time/Time.swift", "clock_gettime"),
         ("Catalogue/Commands/ProgramVersion.swift", "a string of C"),

@@ -21,12 +21,7 @@ extension Partition {
             turn.effects.upstream.add(stored: outcome.upstream)
             turn.effects.senders.add(record.senders)
         }
-        for index in record.waiters.indices {
-            // Moved, not copied: a copy would count references on memory that is no longer cached.
-            var waiter = Waiter.installation([])
-            swap(&waiter, &record.waiters[index])
-            resume(waiter, outcome)
-        }
+        record.waiters.drain { resume($0, outcome) }
         if record.removesUpstream { senders.removalsCommitted(record, outcome) }
         devices.committed(record.devices, &turn)
     }

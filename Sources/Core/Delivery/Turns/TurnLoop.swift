@@ -135,13 +135,7 @@ public final class TurnLoop {
             hadEvents = true
             var events: [Event] = []
             swap(&events, &hosted.events)
-            for index in events.indices {
-                // Moved, not copied.
-                var event = Event.partition(.tick)
-                swap(&event, &events[index])
-                handle(event, hosted, now)
-            }
-            events.removeAll(keepingCapacity: true)
+            events.drain { handle($0, hosted, now) }
             swap(&events, &hosted.events)
         }
         return hadEvents

@@ -11,27 +11,19 @@ extension ReactorHost {
         if let faults { applyFaults(faults, to: &events, now: now) }
         let isVouched = cluster != nil && (link.kind == .https || link.kind.isAppServer)
         var known: (sender: SenderID, way: Vouching.Way)?
-        for at in events.indices {
-            // Moved, not copied: a submission has half a dozen reference-counted values.
-            var event = Event.tick
-            swap(&event, &events[at])
+        events.drain { (event: consuming Event) in
             if isVouched, let sender = link.kind == .https ? event.vouchedSender : event.sessionSender {
                 // Asked once for the messages of a session.
                 if known?.sender != sender { known = (sender, way(of: sender, link.kind, now)) }
                 switch known?.way ?? .waits {
                 case .passes: break
-                case .waits:
-                    vouchLater(consume event, of: sender, isSession: link.kind.isAppServer, now)
-                    continue
-                case .refused:
-                    perform(event.answerWhenUnreached())
-                    continue
+                case .waits: return vouchLater(event, of: sender, isSession: link.kind.isAppServer, now)
+                case .refused: return perform(event.answerWhenUnreached())
                 }
             }
             if !link.isLoggedIn, link.kind == .https { admit(&event, from: link) }
-            accept(consume event)
+            accept(event)
         }
-        events.removeAll(keepingCapacity: true)
         if mailboxes.count > 1, !link.hasBackpressure, mailboxes.contains(where: { $0.hasBackpressure }) {
             link.hasBackpressure = true
             backpressured.append(link)
