@@ -243,7 +243,7 @@ struct Startup: ~Copyable {
                 registry: RegistryQuota(limit: configuration.registryLimit),
                 measured: ProcessFigures.measuring(
                     configuration.dataDirectory, in: metrics[.store]),
-                applied: { cluster?.mailbox.post(ClusterParcel(applied: $0)) },
+                applied: { reports in cluster?.mailbox.add { $0.applied += reports } },
                 report: { reports.post($0) })
         } catch {
             throw StartupFailure(

@@ -1,5 +1,4 @@
 public import Basics
-import Synchronization
 public import Transport
 
 /// The test bench as other threads see it: it runs on a thread of its own and takes jobs of all others.
@@ -7,17 +6,13 @@ public final class TestBench: Sendable {
     /// A job for the thread.
     public typealias Job = @Sendable (BenchHost) -> Void
 
-    private let jobs = Mutex<[Job]>([])
-    private let handle: ReactorHandle
+    private let mailbox: ThreadMailbox<ThreadJobs<BenchHost>>
 
     /// Creates a test bench that runs on the thread of this reactor.
-    public init(handle: ReactorHandle) { self.handle = handle }
+    public init(handle: ReactorHandle) { mailbox = ThreadMailbox(waking: handle) }
 
     /// Runs a job on the thread of the test bench; can be called on any thread.
-    public func post(_ job: @escaping Job) {
-        jobs.withLock { $0.append(job) }
-        handle.wake()
-    }
+    public func post(_ job: @escaping Job) { mailbox.post(job) }
 
     /// Runs the reactor on the calling thread until it is stopped.
     public func run(_ reactor: Reactor, _ settings: BenchHost.Settings, _ log: Log) {
@@ -31,13 +26,6 @@ public final class TestBench: Sendable {
     /// Ends `run`.
     public func stop() { post { $0.reactor.stop() } }
 
-    private func takeAll() -> [Job] {
-        jobs.withLock { jobs in
-            defer { jobs = [] }
-            return jobs
-        }
-    }
-
     /// Runs the jobs in turns of the reactor.
     private final class Worker: ReactorDelegate {
         let bench: TestBench
@@ -48,7 +36,9 @@ public final class TestBench: Sendable {
             self.host = host
         }
 
-        func reactorWoke(_ reactor: Reactor, now: Now) { for job in bench.takeAll() { job(host) } }
+        func reactorWoke(_ reactor: Reactor, now: Now) {
+            for job in bench.mailbox.takeAll().jobs { job(host) }
+        }
 
         func reactorTurnEnded(_ reactor: Reactor, now: Now) {}
     }

@@ -7,7 +7,6 @@ enum ImportRules {
         "RocksStore": ["Glibc", "Synchronization"],
         "NodeLinks": ["Synchronization"],
         "Client": ["Glibc", "Synchronization"],
-        "TestBench": ["Synchronization"],
         "Server": ["Glibc", "Synchronization"],
         "ccsd": ["Glibc"],
         "ccsctl": ["Glibc"],

@@ -6,7 +6,7 @@ import Transport
 /// Makes connections to Apple for the gateway's thread: TLS settings, name lookups, links.
 final class APNsDialer {
     private let reactor: Reactor
-    private let mailbox: APNsMailbox
+    private let mailbox: ThreadMailbox<APNsParcel>
     /// TLS settings by endpoint, since each set resumes sessions of one server with one certificate.
     private var settings: [APNsEndpoint: TLSClientSettings] = [:]
     private var authorities: String?
@@ -16,7 +16,7 @@ final class APNsDialer {
     private var nextLookup: UInt64 = 0
     private var random = SeededRandom(seed: SecureRandom.number())
 
-    init(reactor: Reactor, mailbox: APNsMailbox) {
+    init(reactor: Reactor, mailbox: ThreadMailbox<APNsParcel>) {
         self.reactor = reactor
         self.mailbox = mailbox
     }

@@ -24,7 +24,7 @@ final class APNsHost: ReactorDelegate {
     /// Self-tests in progress.
     var probes: [UInt64: APNsProbe] = [:]
     var probeCount: UInt64 = 0
-    private let mailbox: APNsMailbox
+    private let mailbox: ThreadMailbox<APNsParcel>
     private let answer: ([GatewayAnswer]) -> Void
     private let tally: APNsTally
     let log: Log
@@ -41,7 +41,7 @@ final class APNsHost: ReactorDelegate {
         answer: @escaping ([GatewayAnswer]) -> Void
     ) {
         self.reactor = reactor
-        mailbox = APNsMailbox(handle: reactor.handle)
+        mailbox = ThreadMailbox(waking: reactor.handle)
         self.tally = tally
         self.log = log
         self.clock = clock

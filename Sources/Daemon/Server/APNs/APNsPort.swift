@@ -3,12 +3,24 @@ import Basics
 import Delivery
 import Transport
 
+/// The work of one turn of the APNs gateway.
+struct APNsParcel: ThreadParcel {
+    var deliveries: [GatewayDelivery] = []
+    var jobs: [@Sendable (APNsHost) -> Void] = []
+}
+
 /// The APNs gateway as other threads see it.
 struct APNsPort: Sendable {
-    let mailbox: APNsMailbox
+    /// The core has at most one unanswered delivery per registration.
+    let mailbox: ThreadMailbox<APNsParcel>
 
     /// Passes deliveries to the gateway, and empties the array.
-    func deliver(_ deliveries: inout [GatewayDelivery]) { mailbox.post(&deliveries) }
+    func deliver(_ deliveries: inout [GatewayDelivery]) {
+        guard !deliveries.isEmpty else { return }
+        var batch: [GatewayDelivery] = []
+        swap(&batch, &deliveries)
+        mailbox.add { $0.deliveries.append(contentsOf: batch) }
+    }
 
     /// Applies a configuration.
     func apply(_ configuration: Configuration) { mailbox.post { $0.apply(configuration) } }

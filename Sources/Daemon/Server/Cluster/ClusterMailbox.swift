@@ -1,10 +1,9 @@
 import Basics
 import Delivery
-import Synchronization
 import Transport
 
 /// What reactors pass to the thread of the cluster in one turn.
-struct ClusterParcel: Sendable {
+struct ClusterParcel: ThreadParcel {
     /// Events for partitions that this node does not own.
     var events: [Event] = []
     /// Commands for sessions of other nodes, and until when they may be performed.
@@ -54,61 +53,5 @@ struct ControlWrite: Sendable {
     var completed: @Sendable (CommitOutcome) -> Void
 }
 
-/// The queue through which other threads pass work to the thread of the cluster.
-///
-/// It is not bounded here: windows limit what sessions have in flight, and the store limits its writes.
-final class ClusterMailbox: Sendable {
-    private struct Inbox {
-        var parcel = ClusterParcel()
-        var isAwake = false
-        /// Whether the thread has ended.
-        var isClosed = false
-    }
-
-    private let inbox = Mutex(Inbox())
-    private let handle: ReactorHandle
-
-    /// Creates a mailbox that wakes this reactor.
-    init(handle: ReactorHandle) { self.handle = handle }
-
-    /// Adds a parcel; can be called on any thread. Returns `false` if the thread of the cluster has ended.
-    @discardableResult
-    func post(_ parcel: ClusterParcel) -> Bool {
-        let (isTaken, mustWake) = inbox.withLock { inbox in
-            guard !inbox.isClosed else { return (false, false) }
-            inbox.parcel.append(parcel)
-            defer { inbox.isAwake = true }
-            return (true, !inbox.isAwake)
-        }
-        if mustWake { handle.wake() }
-        return isTaken
-    }
-
-    /// Runs a job on the thread of the cluster; can be called on any thread.
-    func post(_ job: @escaping @Sendable (ClusterHost) -> Void) {
-        post(ClusterParcel(jobs: [job]))
-    }
-
-    /// Runs a query on the thread of the cluster. Returns the latch of its answer.
-    func ask<Answer: Sendable>(_ question: @escaping @Sendable (ClusterHost) -> Answer) -> Latch<Answer> {
-        let latch = Latch<Answer>()
-        post { host in latch.fulfil(question(host)) }
-        return latch
-    }
-
-    /// Takes no more work. Returns what is queued; only on the thread of the cluster.
-    func close() -> ClusterParcel {
-        inbox.withLock { $0.isClosed = true }
-        return takeAll()
-    }
-
-    /// Removes and returns all queued work; only on the thread of the cluster.
-    func takeAll() -> ClusterParcel {
-        inbox.withLock { inbox in
-            var taken = ClusterParcel()
-            swap(&taken, &inbox.parcel)
-            inbox.isAwake = false
-            return taken
-        }
-    }
-}
+/// The mailbox of the thread of the cluster. Windows limit what sessions have in flight, and the store limits its writes.
+typealias ClusterMailbox = ThreadMailbox<ClusterParcel>

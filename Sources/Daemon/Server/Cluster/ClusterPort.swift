@@ -18,7 +18,7 @@ struct ClusterPort: Sendable {
     init(_ handle: ReactorHandle, _ member: Membership.Settings, _ reports: StoreReports) {
         self.member = member
         self.reports = reports
-        mailbox = ClusterMailbox(handle: handle)
+        mailbox = ClusterMailbox(waking: handle)
         contact = ClusterContact(partitions: member.partitions)
     }
 
@@ -27,7 +27,7 @@ struct ClusterPort: Sendable {
         guard !parcel.isEmpty else { return }
         var taken = ClusterParcel()
         swap(&taken, &parcel)
-        if !mailbox.post(taken) { refuse(taken) }
+        if !mailbox.add({ $0.append(taken) }) { refuse(taken) }
     }
 
     /// Reports the batches as failed: the thread has ended.

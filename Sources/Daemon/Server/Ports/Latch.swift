@@ -1,4 +1,5 @@
 import Basics
+import Transport
 
 /// A one-shot future with which one thread waits for the result of another one, with a deadline.
 ///
@@ -19,4 +20,13 @@ final class Latch<Value: Sendable>: Sendable {
 
     /// Waits for the value with the default deadline of the control plane (`Limits.Operator.answerSeconds`).
     func wait() -> Value? { wait(milliseconds: Int64(Limits.Operator.answerSeconds) * 1_000) }
+}
+
+extension ThreadMailbox {
+    /// Runs a query on the thread. Returns the latch of its answer.
+    func ask<Answer: Sendable>(_ question: @escaping @Sendable (Parcel.Host) -> Answer) -> Latch<Answer> {
+        let latch = Latch<Answer>()
+        post { host in latch.fulfil(question(host)) }
+        return latch
+    }
 }

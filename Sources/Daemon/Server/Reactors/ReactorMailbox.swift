@@ -3,8 +3,8 @@ import Delivery
 import Synchronization
 import Transport
 
-/// Work from other threads for a reactor, passed in one piece with a single wake-up.
-struct Parcel: Sendable {
+/// Work from other threads for a reactor.
+struct Parcel: ThreadParcel {
     /// Events for partitions of the reactor, by key; those without a key are for all partitions.
     var events: [Event] = []
     /// Until when the commands may be performed: the end of the leases by which they were decided.
@@ -64,19 +64,13 @@ extension [ReactorMailbox] {
     }
 }
 
-/// The queue through which other threads pass work to a reactor.
+/// The mailbox of a reactor, and its length.
 final class ReactorMailbox: Sendable {
-    private struct Inbox {
-        var parcel = Parcel()
-        var isAwake = false
-    }
-
-    private let inbox = Mutex(Inbox())
+    private let mailbox: ThreadMailbox<Parcel>
     private let depth = Atomic<Int>(0)
-    private let handle: ReactorHandle
 
     /// Creates a mailbox that wakes this reactor.
-    init(handle: ReactorHandle) { self.handle = handle }
+    init(handle: ReactorHandle) { mailbox = ThreadMailbox(waking: handle) }
 
     /// Whether the queue is so long that producers should pause reading (backpressure, `Limits.Connection.reactorMailbox`).
     ///
@@ -86,12 +80,7 @@ final class ReactorMailbox: Sendable {
     /// Adds a parcel; can be called on any thread.
     func post(_ parcel: Parcel) {
         depth.add(parcel.count, ordering: .relaxed)
-        let mustWake = inbox.withLock { inbox in
-            inbox.parcel.append(parcel)
-            defer { inbox.isAwake = true }
-            return !inbox.isAwake
-        }
-        if mustWake { handle.wake() }
+        mailbox.add { $0.append(parcel) }
     }
 
     /// Runs a job on the reactor's thread; can be called on any thread.
@@ -103,12 +92,7 @@ final class ReactorMailbox: Sendable {
 
     /// Removes and returns all queued work; only on the reactor's thread.
     func takeAll() -> Parcel {
-        let parcel = inbox.withLock { inbox in
-            var taken = Parcel()
-            swap(&taken, &inbox.parcel)
-            inbox.isAwake = false
-            return taken
-        }
+        let parcel = mailbox.takeAll()
         depth.subtract(parcel.count, ordering: .relaxed)
         return parcel
     }

@@ -7,50 +7,56 @@ import Webhooks
 /// The webhooks as other threads see them. Their thread starts with the first endpoint.
 final class WebhookPort: Sendable {
     /// What waits for the thread.
-    struct Parcel: Sendable {
+    struct Parcel: ThreadParcel {
         var events: [WebhookEvent] = []
-        /// Work that must run on the thread.
         var jobs: [@Sendable (WebhookHost) -> Void] = []
         var settings: CURLSettings?
         var mustStop = false
     }
 
-    private struct Inbox {
-        var parcel = Parcel()
-        var isAwake = false
+    private final class Start: Sendable {
         /// `nil` before the start of the thread.
-        var client: CURLClient?
-        var settings = CURLSettings()
+        let client = Mutex<CURLClient?>(nil)
+        /// The settings with which it starts.
+        let settings = Mutex(CURLSettings())
     }
 
-    private let inbox = Mutex(Inbox())
+    private let start: Start
+    private let mailbox: ThreadMailbox<Parcel>
     private let ended = Latch<Bool>()
     private let makeHost: @Sendable (WebhookPort, CURLClient) -> WebhookHost
     private let log: Log
 
     /// Creates the port; `makeHost` is called on the thread.
     init(log: Log, makeHost: @escaping @Sendable (WebhookPort, CURLClient) -> WebhookHost) {
+        let start = Start()
+        self.start = start
+        mailbox = ThreadMailbox { start.client.withLock { $0 }?.wake() }
         self.log = log
         self.makeHost = makeHost
     }
 
     /// Replaces the endpoints. The first ones start the thread.
     func use(_ endpoints: [WebhookEndpoint]) {
-        if isRunning { return add { $0.events.append(.endpoints(endpoints)) } }
+        guard !isRunning else {
+            mailbox.add { $0.events.append(.endpoints(endpoints)) }
+            return
+        }
         guard !endpoints.isEmpty else { return }
         do throws(TransportError) {
             let client = try CURLClient()
-            inbox.withLock { inbox in
-                inbox.client = client
-                inbox.parcel.settings = inbox.settings
+            start.client.withLock { $0 = client }
+            let settings = start.settings.withLock { $0 }
+            mailbox.add {
+                $0.settings = settings
+                $0.events.append(.endpoints(endpoints))
             }
-            add { $0.events.append(.endpoints(endpoints)) }
             try Threads.start(name: "ccsd-webhooks") { [makeHost] in
                 makeHost(self, client).run()
                 self.ended.fulfil(true)
             }
         } catch {
-            inbox.withLock { $0.client = nil }
+            start.client.withLock { $0 = nil }
             log.error("webhooks_not_started", ["problem": .text(error.description)])
         }
     }
@@ -60,40 +66,38 @@ final class WebhookPort: Sendable {
         guard !orders.isEmpty else { return }
         var batch: [WebhookOrder] = []
         swap(&batch, &orders)
-        add { $0.events.append(.orders(batch)) }
+        mailbox.add { $0.events.append(.orders(batch)) }
     }
 
     /// Has the endpoint of a sender tried at once.
     func retry(_ sender: SenderID) {
-        if isRunning { add { $0.events.append(.retry(sender)) } }
+        if isRunning { mailbox.add { $0.events.append(.retry(sender)) } }
     }
 
     /// Has the thread see that the test clock was moved.
     func clockAdvanced() {
-        if isRunning { add { _ in } }
+        if isRunning { mailbox.add { _ in } }
     }
 
     /// Applies settings to later requests.
     func apply(_ settings: CURLSettings) {
-        inbox.withLock { $0.settings = settings }
-        if isRunning { add { $0.settings = settings } }
+        start.settings.withLock { $0 = settings }
+        if isRunning { mailbox.add { $0.settings = settings } }
     }
 
     /// Runs a query on the thread. Returns `nil` if it has not started or does not answer in time.
     func ask<Answer: Sendable>(_ question: @escaping @Sendable (WebhookHost) -> Answer) -> Answer? {
         guard isRunning else { return nil }
-        let latch = Latch<Answer>()
-        add { $0.jobs.append { latch.fulfil(question($0)) } }
-        return latch.wait()
+        return mailbox.ask(question).wait()
     }
 
-    private var isRunning: Bool { inbox.withLock { $0.client != nil } }
+    private var isRunning: Bool { start.client.withLock { $0 != nil } }
 
     /// Starts nothing more, and waits for the answers to what is in flight. What has none is sent again after the next start.
     func drain(seconds: Int) {
         guard isRunning else { return }
         let latch = Latch<Bool>()
-        add { parcel in
+        mailbox.add { parcel in
             parcel.events.append(.drain)
             parcel.jobs.append { $0.whenIdle { latch.fulfil(true) } }
         }
@@ -104,26 +108,10 @@ final class WebhookPort: Sendable {
     /// Ends the thread. Returns when it uses no connection any more.
     func stop() {
         guard isRunning else { return }
-        add { $0.mustStop = true }
+        mailbox.add { $0.mustStop = true }
         _ = ended.wait()
     }
 
-    private func add(_ body: (inout Parcel) -> Void) {
-        let client: CURLClient? = inbox.withLock { inbox in
-            body(&inbox.parcel)
-            defer { inbox.isAwake = true }
-            return inbox.isAwake ? nil : inbox.client
-        }
-        client?.wake()
-    }
-
     /// Removes and returns all queued work; only on the thread.
-    func takeAll() -> Parcel {
-        inbox.withLock { inbox in
-            var taken = Parcel()
-            swap(&taken, &inbox.parcel)
-            inbox.isAwake = false
-            return taken
-        }
-    }
+    func takeAll() -> Parcel { mailbox.takeAll() }
 }

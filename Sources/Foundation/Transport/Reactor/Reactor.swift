@@ -61,6 +61,8 @@ import Glibc
     /// What to do with the addresses of host names that are being looked up, by the number of the lookup.
     var lookups: [UInt64: (Result<[SocketAddress], TransportError>) -> Void] = [:]
     var lookupCount: UInt64 = 0
+    /// Where the threads of lookups leave their results.
+    let mailbox: ThreadMailbox<ThreadJobs<Reactor>>
     private var isStopping = false
 
     /// The node of the cluster that the IDs of connections name; 0 for a daemon that belongs to no cluster.
@@ -75,6 +77,7 @@ import Glibc
     public init(index: Int) throws(TransportError) {
         self.index = index
         handle = try ReactorHandle()
+        mailbox = ThreadMailbox(waking: handle)
         staging = try TLSStaging()
         now = Now.read()
         wheel = TimerWheel(start: now.monotonic)

@@ -7,7 +7,6 @@ public final class ReactorHandle: Sendable {
     let event: Descriptor
     private let isAsked = Atomic<Bool>(false)
     private let isAsleep = Atomic<Bool>(false)
-    private let lookups = Mutex<[(number: UInt64, result: Result<[SocketAddress], TransportError>)]>([])
 
     init() throws(TransportError) {
         let number = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
@@ -21,21 +20,6 @@ public final class ReactorHandle: Sendable {
     public func wake() {
         guard !isAsked.exchange(true, ordering: .sequentiallyConsistent) else { return }
         if isAsleep.load(ordering: .sequentiallyConsistent) { _ = eventfd_write(event.number, 1) }
-    }
-
-    /// Passes the result of a lookup to the reactor.
-    func finish(lookup number: UInt64, _ result: Result<[SocketAddress], TransportError>) {
-        lookups.withLock { $0.append((number, result)) }
-        wake()
-    }
-
-    /// Returns the results of lookups since the last call.
-    func takeLookups() -> [(number: UInt64, result: Result<[SocketAddress], TransportError>)] {
-        lookups.withLock { lookups in
-            let taken = lookups
-            lookups = []
-            return taken
-        }
     }
 
     /// Marks the reactor as about to sleep. Returns false if it must not sleep because of a request.

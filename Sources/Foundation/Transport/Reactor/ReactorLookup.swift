@@ -8,25 +8,22 @@ extension Reactor {
         lookupCount += 1
         let number = lookupCount
         lookups[number] = body
-        let handle = handle
-        if let literal = SocketAddress(literal: host, port: port) {
-            return handle.finish(lookup: number, .success([literal]))
+        let mailbox = mailbox
+        @Sendable func finish(_ result: Result<[SocketAddress], TransportError>) {
+            mailbox.post { reactor in reactor.lookups.removeValue(forKey: number)?(result) }
         }
+        if let literal = SocketAddress(literal: host, port: port) { return finish(.success([literal])) }
         do throws(TransportError) {
             try Thread(name: "ccsd-lookup") {
                 do throws(TransportError) {
-                    handle.finish(lookup: number, .success(try HostLookup.addresses(of: host, port: port)))
-                } catch {
-                    handle.finish(lookup: number, .failure(error))
-                }
+                    finish(.success(try HostLookup.addresses(of: host, port: port)))
+                } catch { finish(.failure(error)) }
             }.detach()
-        } catch {
-            handle.finish(lookup: number, .failure(error))
-        }
+        } catch { finish(.failure(error)) }
     }
 
     /// Reports the lookups that have ended.
     func finishLookups() {
-        for (number, result) in handle.takeLookups() { lookups.removeValue(forKey: number)?(result) }
+        for job in mailbox.takeAll().jobs { job(self) }
     }
 }

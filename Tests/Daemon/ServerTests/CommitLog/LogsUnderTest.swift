@@ -73,7 +73,7 @@ final class ReplicatedLog: LogUnderTest {
         let outcomes = OutcomeJournal(store)
         threads = try StoreThreads(
             store: store, metrics: MetricShard(), log: .silent,
-            applied: { port.mailbox.post(ClusterParcel(applied: $0)) },
+            applied: { reports in port.mailbox.add { $0.applied += reports } },
             report: { reports.post($0) })
         (self.mailbox, self.port, self.outcomes) = (mailbox, port, outcomes)
         key = settings.logKey(of: 0)
