@@ -5,7 +5,6 @@ enum ImportRules {
         "Basics": ["Glibc", "Synchronization"],
         "Transport": ["Glibc", "Synchronization"],
         "RocksStore": ["Glibc", "Synchronization"],
-        "NodeLinks": ["Synchronization"],
         "Client": ["Glibc", "Synchronization"],
         "Server": ["Glibc", "Synchronization"],
         "ccsd": ["Glibc"],

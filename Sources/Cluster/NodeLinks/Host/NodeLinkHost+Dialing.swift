@@ -1,5 +1,4 @@
 public import Basics
-import Synchronization
 import Transport
 
 /// A node that this one dials.
@@ -76,14 +75,22 @@ extension NodeLinkHost {
         if let literal = SocketAddress(literal: dial.host, port: dial.port) {
             return connect(node, [literal][...], .unreachable(""), reactor.now)
         }
-        dials[node]?.state = .lookingUp(lookups.start(dial.host, dial.port, waking: reactor.handle))
+        lookups += 1
+        let number = lookups
+        dials[node]?.state = .lookingUp(number)
+        reactor.lookUp(dial.host, port: dial.port) { [weak self] found in self?.lookedUp(node, number, found)
+        }
     }
 
-    /// A name was looked up.
-    func lookedUp(_ number: UInt64, _ addresses: [SocketAddress], _ words: String, _ now: Now) {
-        let node = dials.first { if case .lookingUp(number) = $0.value.state { true } else { false } }?.key
-        guard let node else { return }
-        connect(node, addresses[...], .unreachable(words), now)
+    /// The name of a node was looked up; that may have begun again meanwhile.
+    private func lookedUp(
+        _ node: NodeNumber, _ number: UInt64, _ found: Result<[SocketAddress], TransportError>
+    ) {
+        guard case .lookingUp(number) = dials[node]?.state else { return }
+        switch found {
+        case .success(let addresses): connect(node, addresses[...], .unreachable(""), reactor.now)
+        case .failure(let error): connect(node, [], .unreachable(error.description), reactor.now)
+        }
     }
 
     /// Connects to the first address; without any, waits and begins again.
@@ -125,44 +132,5 @@ extension NodeLinkHost {
             self?.lookUp(node)
         }
         dials[node]?.state = .waiting(timer)
-    }
-}
-
-/// Lookups of names, each on a thread of its own, since they block.
-final class HostLookups: Sendable {
-    private struct State {
-        var next: UInt64 = 0
-        var done: [(number: UInt64, addresses: [SocketAddress], words: String)] = []
-    }
-
-    private let state = Mutex(State())
-
-    /// Starts a lookup. Returns its number; the result is there when the reactor is woken.
-    func start(_ host: String, _ port: UInt16, waking handle: ReactorHandle) -> UInt64 {
-        let number = state.withLock { state in
-            state.next += 1
-            return state.next
-        }
-        func finish(_ addresses: [SocketAddress], _ words: String) {
-            state.withLock { $0.done.append((number, addresses, words)) }
-            handle.wake()
-        }
-        do throws(TransportError) {
-            try Thread(name: "ccsd-lookup") {
-                do throws(TransportError) {
-                    finish(try HostLookup.addresses(of: host, port: port), "")
-                } catch { finish([], error.description) }
-            }.detach()
-        } catch { finish([], error.description) }
-        return number
-    }
-
-    /// Returns the results since the last call.
-    func take() -> [(UInt64, [SocketAddress], String)] {
-        state.withLock { state in
-            let done = state.done.map { ($0.number, $0.addresses, $0.words) }
-            state.done = []
-            return done
-        }
     }
 }

@@ -19,7 +19,8 @@ public final class NodeLinkHost {
     var dials: [NodeNumber: Dial] = [:]
     /// Nodes that do not belong to the cluster any more.
     private var barred: Set<NodeNumber> = []
-    let lookups = HostLookups()
+    /// The number of lookups of names so far.
+    var lookups: UInt64 = 0
     var random: SeededRandom
     /// What has happened in this turn.
     private var reports: [LinkReport] = []
@@ -76,7 +77,6 @@ public final class NodeLinkHost {
 
     /// Delivers the reports of this turn.
     public func turnEnded(now: Now) {
-        for (number, addresses, words) in lookups.take() { lookedUp(number, addresses, words, now) }
         // Reports that are made meanwhile belong to this turn as well.
         while !reports.isEmpty {
             var batch: [LinkReport] = []

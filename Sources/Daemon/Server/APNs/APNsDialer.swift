@@ -6,20 +6,13 @@ import Transport
 /// Makes connections to Apple for the gateway's thread: TLS settings, name lookups, links.
 final class APNsDialer {
     private let reactor: Reactor
-    private let mailbox: ThreadMailbox<APNsParcel>
     /// TLS settings by endpoint, since each set resumes sessions of one server with one certificate.
     private var settings: [APNsEndpoint: TLSClientSettings] = [:]
     private var authorities: String?
     private var addresses: [APNsEnvironment: APNsAddress] = [:]
-    /// Links whose host names are being looked up, by the number of the lookup.
-    private var lookups: [UInt64: APNsLink] = [:]
-    private var nextLookup: UInt64 = 0
     private var random = SeededRandom(seed: SecureRandom.number())
 
-    init(reactor: Reactor, mailbox: ThreadMailbox<APNsParcel>) {
-        self.reactor = reactor
-        self.mailbox = mailbox
-    }
+    init(reactor: Reactor) { self.reactor = reactor }
 
     /// Applies the configuration to later connections; the file of authorities is read again.
     func configure(_ configuration: Configuration) {
@@ -74,33 +67,14 @@ final class APNsDialer {
             applicationProtocols: ["h2"], resumes: true)
     }
 
-    // MARK: Lookups
-
-    /// Looks the host name up on a thread of its own, since that blocks.
-    private func lookUp(_ address: APNsAddress, for link: APNsLink) {
-        nextLookup += 1
-        let number = nextLookup
-        lookups[number] = link
-        let mailbox = mailbox
-        do throws(TransportError) {
-            try Threads.start(name: "ccsd-lookup") {
-                do throws(TransportError) {
-                    let found = try HostLookup.addresses(of: address.host, port: address.port)
-                    mailbox.post { $0.dialer.lookedUp(number, found, "") }
-                } catch {
-                    let words = error.description
-                    mailbox.post { $0.dialer.lookedUp(number, [], words) }
-                }
-            }
-        } catch {
-            let words = error.description
-            mailbox.post { $0.dialer.lookedUp(number, [], words) }
-        }
-    }
-
     /// Connects to the addresses in random order, which spreads connections over Apple's servers (apns 1.8).
-    func lookedUp(_ number: UInt64, _ addresses: [SocketAddress], _ failure: String) {
-        guard let link = lookups.removeValue(forKey: number) else { return }
-        if addresses.isEmpty { link.fail(failure) } else { link.start(addresses.shuffled(using: &random)) }
+    private func lookUp(_ address: APNsAddress, for link: APNsLink) {
+        reactor.lookUp(address.host, port: address.port) { [weak self] found in
+            guard let self else { return }
+            switch found {
+            case .success(let addresses): link.start(addresses.shuffled(using: &random))
+            case .failure(let error): link.fail(error.description)
+            }
+        }
     }
 }

@@ -46,7 +46,7 @@ final class APNsHost: ReactorDelegate {
         self.log = log
         self.clock = clock
         self.answer = answer
-        dialer = APNsDialer(reactor: reactor, mailbox: mailbox)
+        dialer = APNsDialer(reactor: reactor)
         gateway = APNsGateway(settings: APNsSettings(configuration), seed: SecureRandom.number())
         reactor.delegate = self
         apply(configuration)
