@@ -164,7 +164,7 @@ extension ConfigKey {
             type: .integer(0...1_000_000_000), preset: .integer(Limits.Device.expirySeconds), unit: "seconds",
             help: "Time without contact after which a device and its tokens expire; 0 disables expiry.",
             reason:
-                "FCM has 270 days. The device's pending messages are removed with it, and app servers get DEVICE_UNREGISTERED for its tokens. A connected device never expires, nor does an app with an Apple token. A Firebase installation expires too if its refresh token is not used for this time; one without registrations expires after two weeks.",
+                "FCM has \(Limits.Device.expirySeconds / 86_400) days. The device's pending messages are removed with it, and app servers get DEVICE_UNREGISTERED for its tokens. A connected device never expires, nor does an app with an Apple token. A Firebase installation expires too if its refresh token is not used for this time; one without registrations expires after two weeks.",
             isReloadable: true),
         .clockGraceSeconds: Entry(
             type: .integer(0...31_536_000), preset: .integer(Limits.Clock.graceSeconds), unit: "seconds",
@@ -186,7 +186,8 @@ extension ConfigKey {
         .pendingWindow: Entry(
             type: .integer(1...10_000), preset: .integer(Limits.AppServer.pendingWindow), unit: "messages",
             help: "Messages sent but not yet acknowledged on one app server connection, in each direction.",
-            reason: "FCM has 100, and app servers rely on it.", isReloadable: true),
+            reason: "FCM has \(Limits.AppServer.pendingWindow), and app servers rely on it.",
+            isReloadable: true),
         .strictAcks: Entry(
             type: .boolean, preset: .boolean(false),
             help: "Answer an ack for a message that was not sent over that connection with BAD_ACK.",
@@ -214,7 +215,8 @@ extension ConfigKey {
             type: .integer(Limits.Topic.payloadBytes...Limits.Message.payloadBytes),
             preset: .integer(Limits.Topic.payloadBytes), unit: "bytes",
             help: "Maximum size of the keys and values of a message to a topic or condition.",
-            reason: "FCM has 2048, half of what it allows for other messages.", isReloadable: true),
+            reason: "FCM has \(Limits.Topic.payloadBytes), half of what it allows for other messages.",
+            isReloadable: true),
         .scram: Entry(
             type: .boolean, preset: .boolean(false),
             help:

@@ -6,11 +6,15 @@ extension ConfigKey {
         .deviceMessagesPerMinute: rate(
             Limits.Message.deviceMessagesPerMinute,
             help: "Messages to one device per minute, and at once; 0 disables the limit.",
-            reason: "FCM has 240; further ones get DEVICE_MESSAGE_RATE_EXCEEDED."),
+            reason:
+                "FCM has \(Limits.Message.deviceMessagesPerMinute); further ones get DEVICE_MESSAGE_RATE_EXCEEDED."
+        ),
         .deviceMessagesPerHour: rate(
             Limits.Message.deviceMessagesPerHour,
             help: "Messages to one device per hour; 0 disables the limit.",
-            reason: "FCM has 5000; further ones get DEVICE_MESSAGE_RATE_EXCEEDED."),
+            reason:
+                "FCM has \(Limits.Message.deviceMessagesPerHour); further ones get DEVICE_MESSAGE_RATE_EXCEEDED."
+        ),
         .senderMessagesPerMinute: rate(
             0,
             help:
@@ -34,17 +38,21 @@ extension ConfigKey {
         .deviceUpstreamPerMinute: rate(
             Limits.Message.upstreamPerDeviceAndMinute,
             help: "Upstream messages of one device per minute, and at once; 0 disables the limit.",
-            reason: "FCM has 1000; the app gets TooManyMessages for further ones."),
+            reason:
+                "FCM has \(Limits.Message.upstreamPerDeviceAndMinute); the app gets TooManyMessages for further ones."
+        ),
         .senderUpstreamPerMinute: rate(
             Limits.Message.upstreamPerSenderAndMinute,
             help: "Upstream messages to one sender per minute, and at once; 0 disables the limit.",
-            reason: "FCM has 1500000; the app gets TooManyMessages for further ones."),
+            reason:
+                "FCM has \(Limits.Message.upstreamPerSenderAndMinute); the app gets TooManyMessages for further ones."
+        ),
         .topicChangesPerSecond: rate(
             Limits.Topic.changesPerSecond, unit: "subscriptions",
             help:
                 "Topic subscriptions and unsubscriptions by app servers of one sender per second, and at once; 0 disables the limit.",
             reason:
-                "FCM has 3000. Further ones get 429, or RESOURCE_EXHAUSTED for a token of a batch. Each partition of the store allows an equal share, but at least device_messages_per_minute. Subscriptions made by the apps themselves do not count."
+                "FCM has \(Limits.Topic.changesPerSecond). Further ones get 429, or RESOURCE_EXHAUSTED for a token of a batch. Each partition of the store allows an equal share, but at least device_messages_per_minute. Subscriptions made by the apps themselves do not count."
         ),
     ]
 
