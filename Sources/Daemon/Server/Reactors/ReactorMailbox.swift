@@ -18,7 +18,9 @@ struct Parcel: ThreadParcel {
     /// How many events the jobs have: they count for backpressure as well.
     var eventsOfJobs = 0
 
-    /// Creates a parcel of events or of reports, or an empty one.
+    init() {}
+
+    /// Creates a parcel of events or of reports.
     init(events: [Event] = [], reports: [StoreReport] = []) {
         self.events = events
         self.reports = reports

@@ -60,7 +60,7 @@ enum NodeCanary: CaseIterable {
         case .ignoresLateTurns: 49
         case .missesLostLinks: 26
         case .neverTicks: 43
-        case .waitsWhenSurrendered: 98
+        case .waitsWhenSurrendered: 120
         default: 0
         }
     }
