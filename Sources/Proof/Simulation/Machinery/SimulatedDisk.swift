@@ -191,7 +191,7 @@ final class SimulatedDisk {
             PartitionKey.sender(job.sender).partition(of: partitions) != partition
         else { return false }
         // Without a random number, so that the other events of a seed stay as they are.
-        let delay = Int64(job.sequence.number % 10_000) * 1_000_000
+        let delay = Int64(job.sequence.number % 20_000) * 1_000_000
         return world.clock.nanoseconds < crashedAt + delay
     }
 
