@@ -9,56 +9,57 @@ import Wire
 enum CommandArguments {
     /// Returns the request of an invocation, with the content of files filled in, except for service accounts
     /// (see `ServiceAccountFile`).
-    static func request(_ name: OperationName, for invocation: Invocation) throws(Failure) -> OperatorRequest
-    {
-        var given = object(name, for: invocation)
-        if name == .sendMessage, let path = invocation.text("--message") {
+    static func request(
+        _ operation: any OperatorCommand.Type, for invocation: Invocation
+    ) throws(Failure) -> any OperatorCommand {
+        var given = object(operation, for: invocation)
+        if operation is SendMessage.Type, let path = invocation.text("--message") {
             let text = try TextFile.read(path, limit: Limits.Operator.requestBytes).revealed
             given = .object(
                 (given.members ?? []) + [.init("message", .object(try members(of: text, path)))])
         }
-        if name == .addAPNsCredential {
+        if operation is AddAPNsCredential.Type {
             given = .object((given.members ?? []) + (try CredentialFiles.members(invocation)))
         }
-        let request: OperatorRequest
-        do throws(FieldProblem) { request = try OperatorRequest(name, arguments: given) } catch {
+        let command: any OperatorCommand
+        do throws(FieldProblem) { command = try operation.init(arguments: given) } catch {
             throw Failure(.usage, error.text, hint: error.hint)
         }
-        switch request {
-        case .sendMessage(var command):
+        switch command {
+        case var command as SendMessage:
             try complete(&command, invocation)
-            return .sendMessage(command)
-        case .sendFromVirtualDevice(var command):
-            command.data = try pairs(name, invocation)
-            return .sendFromVirtualDevice(command)
-        case .addSender(var command):
+            return command
+        case var command as SendFromVirtualDevice:
+            command.data = try pairs(operation, invocation)
+            return command
+        case var command as AddSender:
             command.key = try KeyInput.key(invocation)
-            return .addSender(command)
-        case .rotateKey(var command):
+            return command
+        case var command as RotateKey:
             command.key = try KeyInput.key(invocation)
-            return .rotateKey(command)
-        case .setWebhook(var command):
+            return command
+        case var command as SetWebhook:
             command.secret = try KeyInput.secret(invocation)
-            return .setWebhook(command)
-        case .rotateWebhookSecret(var command):
+            return command
+        case var command as RotateWebhookSecret:
             command.secret = try KeyInput.secret(invocation)
-            return .rotateWebhookSecret(command)
-        case .makeBackup(var command):
+            return command
+        case var command as MakeBackup:
             // A name belongs into the folder that the service has for backups: ccsd finds it.
             if command.path.contains("/") || [".", ".."].contains(command.path) {
                 command.path = try absolute(command.path)
             } else {
                 command.folder = try absolute(".")
             }
-            return .makeBackup(command)
-        case .reloadConfiguration: return .reloadConfiguration(try reload(invocation))
-        default: return request
+            return command
+        case is ReloadConfiguration: return try reload(invocation)
+        default: return command
         }
     }
 
     /// Returns the arguments and options of an invocation that are fields of its operation.
-    static func object(_ name: OperationName, for invocation: Invocation) -> JSONValue {
-        let form = name.form
+    static func object(_ operation: any OperatorCommand.Type, for invocation: Invocation) -> JSONValue {
+        let form = OperationForm.of(operation)
         var members: [JSONValue.Member] = []
         for (field, text) in zip(form.positions, invocation.arguments) {
             members.append(.init(field, .string(text)))
@@ -71,7 +72,7 @@ enum CommandArguments {
 
     /// Adds the payload of a message from the arguments and options.
     private static func complete(_ command: inout SendMessage, _ invocation: Invocation) throws(Failure) {
-        let pairs = try pairs(.sendMessage, invocation)
+        let pairs = try pairs(SendMessage.self, invocation)
         if let text = invocation.text("--notification") {
             command.notification = try members(of: text, "--notification")
         }
@@ -116,11 +117,11 @@ enum CommandArguments {
     }
 
     /// Returns the payload of a message: the arguments after those that are fields.
-    private static func pairs(_ name: OperationName, _ invocation: Invocation) throws(Failure) -> [JSONValue
-        .Member]
-    {
+    private static func pairs(
+        _ operation: any OperatorCommand.Type, _ invocation: Invocation
+    ) throws(Failure) -> [JSONValue.Member] {
         var pairs: [JSONValue.Member] = []
-        for argument in invocation.arguments.dropFirst(name.form.positions.count) {
+        for argument in invocation.arguments.dropFirst(OperationForm.of(operation).positions.count) {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, !parts[0].isEmpty else {
                 throw Failure(

@@ -15,7 +15,7 @@ enum Offline {
         case "config docs":
             write(ConfigPrinter.reference(), KeysOutput(keys: keys).json, isJSON)
         case "operations":
-            let rows = OperationName.allCases.map { OperationsOutput.Row($0.definition) }
+            let rows = Operations.all.map { OperationsOutput.Row($0.definition) }
             write(OperationPrinter.reference(), OperationsOutput(operations: rows).json, isJSON)
         case "schema": return schema(invocation.arguments, isJSON)
         case "completion":

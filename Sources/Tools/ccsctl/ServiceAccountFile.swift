@@ -59,7 +59,7 @@ enum ServiceAccountFile {
     }
 
     private static func sender(_ invocation: Invocation) throws(Failure) -> SenderID {
-        let given = CommandArguments.object(.addAccount, for: invocation)
+        let given = CommandArguments.object(AddAccount.self, for: invocation)
         do throws(FieldProblem) { return try AddAccount.fields.value(\.sender, in: given) } catch {
             throw Failure(.usage, error.text, hint: error.hint)
         }

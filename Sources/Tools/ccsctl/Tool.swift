@@ -38,21 +38,25 @@ enum Tool {
 
     /// Sends the command to the daemon and prints the answer.
     private static func ask(_ invocation: Invocation) throws(Failure) -> ExitCode {
-        guard let name = OperationName(rawValue: invocation.command.name) else {
+        guard let operation = Operations.named(invocation.command.name) else {
             throw Failure(.software, "\(invocation.command.name) is not an operation")
         }
-        switch name {
-        case .addAccount: return try addAccount(invocation)
-        case .exportRecords: return try ExportFile.run(invocation)
-        case .importRecords: return try ImportFile.run(invocation)
-        case .showFigures: return try Top(invocation).run()
+        switch operation {
+        case is AddAccount.Type: return try addAccount(invocation)
+        case is ExportRecords.Type: return try ExportFile.run(invocation)
+        case is ImportRecords.Type: return try ImportFile.run(invocation)
+        case is ShowFigures.Type: return try Top(invocation).run()
         default: break
         }
-        let request = try CommandArguments.request(name, for: invocation)
-        try Confirmation.require(request, invocation)
-        if case .makeBackup(let command) = request { return try makeBackup(command, invocation) }
-        if case .showAuthority(let command) = request { return try showAuthority(command, invocation) }
-        return try carryOut(request.reported, invocation, try DaemonAddress.find(invocation))
+        let command = try CommandArguments.request(operation, for: invocation)
+        try Confirmation.require(command, invocation)
+        switch command {
+        case let command as MakeBackup: return try makeBackup(command, invocation)
+        case let command as ShowAuthority: return try showAuthority(command, invocation)
+        case let command as any ReportedCommand:
+            return try carryOut(command, invocation, try DaemonAddress.find(invocation))
+        default: throw Failure(.software, "\(operation.summary.name) has no text")
+        }
     }
 
     private static func carryOut(

@@ -11,67 +11,67 @@ import Testing
     }
 
     /// The fields of an operation that the form does not fill exactly once.
-    private static func misplaced(_ places: [String], of name: OperationName) -> [String] {
-        name.definition.arguments.map(\.name).filter { field in places.count { $0 == field } != 1 }
+    private static func misplaced(_ places: [String], of operation: any OperatorCommand.Type) -> [String] {
+        operation.definition.arguments.map(\.name).filter { field in places.count { $0 == field } != 1 }
     }
 
     @Test(
         "every argument of every operation has one place on the command line",
-        arguments: OperationName.allCases)
-    func places(name: OperationName) {
-        let form = name.form
-        #expect(form.name == name && form.command.name == name.rawValue)
-        #expect(Self.misplaced(Self.places(form), of: name) == [])
+        arguments: Operations.all)
+    func places(operation: any OperatorCommand.Type) {
+        let form = OperationForm.of(operation)
+        #expect(form.command.name == operation.summary.name)
+        #expect(Self.misplaced(Self.places(form), of: operation) == [])
         #expect(form.flags.allSatisfy { flag in form.command.options.contains { $0.name == flag.flag } })
         #expect(form.command.arguments.count >= form.positions.count)
     }
 
     @Test("a form has the options of the operation and those that the tool adds")
     func texts() {
-        let devices = OperationName.listDevices.form.command
+        let devices = OperationForm.of(ListDevices.self).command
         #expect(
             devices.options.map(\.usage) == [
                 "--limit N", "--after DEVICE", "--sender N", "--app NAME", "--channel mcs|web|apns",
                 "--presence online|offline", "--seen-before TIME", "--seen-after TIME",
                 "--waiting[=true|false]",
             ])
-        let level = OperationName.logLevel.form.command
+        let level = OperationForm.of(ChangeLogLevel.self).command
         #expect(level.arguments.map(\.usage) == ["[LEVEL]"] && level.arguments[0].choices.contains("debug"))
         #expect(level.options.map(\.usage) == ["--for DURATION"])
         #expect(devices.options[0].preset == "100" && devices.options[0].value == .integer(1...10_000))
-        let drain = OperationName.drainSessions.form.command
+        let drain = OperationForm.of(DrainSessions.self).command
         #expect(
             drain.options.map(\.usage) == [
                 "--session ID", "--sender N", "--hold[=true|false]", "--release[=true|false]", "--yes",
             ])
-        let add = OperationName.addSender.form.command
+        let add = OperationForm.of(AddSender.self).command
         #expect(
             add.options.map(\.usage) == [
                 "--label TEXT", "--project NAME", "--sender-id N", "--key-file FILE", "--key-stdin",
             ])
-        let send = OperationName.sendMessage.form.command
+        let send = OperationForm.of(SendMessage.self).command
         #expect(send.arguments.map(\.usage) == ["SENDER_ID", "[TOKEN]", "[KEY=VALUE...]"])
         #expect(send.options.map(\.usage).contains("--priority normal|high"))
-        let accounts = OperationName.listAccounts.form.command
+        let accounts = OperationForm.of(ListAccounts.self).command
         #expect(accounts.arguments.map(\.usage) == ["[SENDER_ID]"])
-        #expect(OperationName.showDevice.form.command.arguments.map(\.usage) == ["DEVICE|TOKEN"])
+        #expect(OperationForm.of(ShowDevice.self).command.arguments.map(\.usage) == ["DEVICE|TOKEN"])
     }
 
     @Test(
-        "an operation has --yes if it may destroy something, and only then", arguments: OperationName.allCases
+        "an operation has --yes if it may destroy something, and only then", arguments: Operations.all
     )
-    func confirmation(name: OperationName) {
-        let hasYes = name.form.command.options.contains { $0.name == "--yes" }
-        #expect(hasYes == name.definition.summary.isDestroying)
+    func confirmation(operation: any OperatorCommand.Type) {
+        let hasYes = OperationForm.of(operation).command.options.contains { $0.name == "--yes" }
+        #expect(hasYes == operation.definition.summary.isDestroying)
     }
 
     @Test("the reference has every operation with each of its fields")
     func reference() {
         let text = OperationPrinter.reference()
-        for name in OperationName.allCases {
-            let operation = name.definition
-            #expect(text.contains("\n## `\(name.rawValue)`\n"))
-            #expect(text.contains("| `\(name.rawValue)` | \(operation.summary.role.rawValue) |"))
+        for operation in Operations.all {
+            let operation = operation.definition
+            #expect(text.contains("\n## `\(operation.summary.name)`\n"))
+            #expect(text.contains("| `\(operation.summary.name)` | \(operation.summary.role.rawValue) |"))
             for field in operation.arguments + operation.answer {
                 #expect(text.contains("| `\(field.name)` | "))
             }
@@ -81,8 +81,8 @@ import Testing
     @Test("canary: an argument without a place, and one with two places, are found")
     func canary() {
         let places = Self.places(OperationForm(ListDevices.self, supplied: [\.limit]))
-        #expect(Self.misplaced(places, of: .listDevices) == [])
-        #expect(Self.misplaced(places.filter { $0 != "after" }, of: .listDevices) == ["after"])
-        #expect(Self.misplaced(places + ["limit"], of: .listDevices) == ["limit"])
+        #expect(Self.misplaced(places, of: ListDevices.self) == [])
+        #expect(Self.misplaced(places.filter { $0 != "after" }, of: ListDevices.self) == ["after"])
+        #expect(Self.misplaced(places + ["limit"], of: ListDevices.self) == ["limit"])
     }
 }

@@ -31,9 +31,9 @@ extension Samples {
     ]
 
     /// The sample of a command for credentials.
-    static func apns(_ name: OperationName) -> Sample {
-        switch name {
-        case .addAPNsCredential:
+    static func apns(_ operation: any OperatorCommand.Type) -> Sample {
+        switch operation {
+        case is AddAPNsCredential.Type:
             Sample(
                 arguments: [
                     [
@@ -49,7 +49,7 @@ extension Samples {
                     ],
                     ["credential": apnsCertificate, "replaced": [], "warnings": [], "tests": []],
                 ])
-        case .listAPNsCredentials:
+        case is ListAPNsCredentials.Type:
             Sample(
                 arguments: [[:]],
                 answers: [
@@ -62,7 +62,7 @@ extension Samples {
                         "unreadable": [],
                     ],
                 ])
-        case .listAPNsFeedback:
+        case is ListAPNsFeedback.Type:
             Sample(
                 arguments: [
                     ["sender_id": "4711", "limit": 5, "since": "1700000000000-1-2"], ["sender_id": "4711"],
@@ -79,7 +79,7 @@ extension Samples {
                     ],
                     ["items": [], "next": nil],
                 ])
-        case .showAPNsCredential:
+        case is ShowAPNsCredential.Type:
             Sample(
                 arguments: [["credential": "ABC123DEFG"]],
                 answers: [
@@ -89,7 +89,7 @@ extension Samples {
                     ],
                     ["credential": apnsKey, "fingerprint": "0a1b", "warnings": []],
                 ])
-        case .testAPNsCredential:
+        case is TestAPNsCredential.Type:
             Sample(
                 arguments: [["credential": "ABC123DEFG", "test_bundle_id": "com.example.app"]],
                 answers: [["tests": apnsTests]])

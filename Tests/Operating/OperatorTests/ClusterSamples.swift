@@ -2,14 +2,45 @@ import Operator
 import Wire
 
 extension Samples {
+    static func transfer(_ operation: any OperatorCommand.Type) -> Sample {
+        switch operation {
+        case is ExportRecords.Type:
+            Sample(
+                arguments: [["part": "devices", "after": "7", "limit": 9]],
+                answers: [["rows": [["kind": "device"]], "next": "8"], ["rows": [], "next": .null]])
+        case is ImportRecords.Type:
+            Sample(
+                arguments: [["rows": [["kind": "device"]], "line": 7, "replace": true]],
+                answers: [
+                    [
+                        "added": 1, "unchanged": 2, "replaced": 3,
+                        "problems": [
+                            ["line": 7, "field": "kind", "conflict": false, "text": "invalid kind"],
+                            ["line": 8, "field": .null, "conflict": true, "text": "it differs"],
+                        ],
+                        "needs_restart": true,
+                    ]
+                ])
+        default:
+            Sample(
+                arguments: [["path": "/backup/monday"], ["path": "monday", "folder": "service"]],
+                answers: [
+                    [
+                        "path": "/backup/monday", "created_at": time, "commit": 7, "files": 3, "bytes": 2,
+                        "linked_bytes": 1, "milliseconds": 5, "not_included": ["/etc/ccsd/ccsd.yaml"],
+                    ]
+                ])
+        }
+    }
+
     /// The samples of the commands for a cluster.
-    static func cluster(_ name: OperationName) -> Sample {
-        switch name {
-        case .handOverPartition:
+    static func cluster(_ operation: any OperatorCommand.Type) -> Sample {
+        switch operation {
+        case is HandOverPartition.Type:
             Sample(
                 arguments: [["partition": 3, "to": 2], ["partition": 3]],
                 answers: [["partition": 3, "from": 1, "owner": 2, "milliseconds": 120]])
-        case .removeNode, .admitNode:
+        case is RemoveNode.Type, is AdmitNode.Type:
             Sample(arguments: [["node": 3]], answers: [["node": 3, "name": "node-3"]])
         default: Sample(arguments: [[:]], answers: [cluster])
         }

@@ -1,20 +1,21 @@
 import Basics
-import Operator
 import Testing
 import Wire
+
+@testable import Operator
 
 /// Commands that destroy something describe what, so that front ends can ask first.
 @Suite("Consequences") struct ConsequenceTests {
     @Test(
         "a command has a consequence only if its operation is declared to destroy something",
-        arguments: OperationName.allCases)
-    func declared(name: OperationName) throws {
-        let commands = try Samples.sample(of: name).arguments.map {
-            try OperatorRequest(name, arguments: $0).command
+        arguments: Operations.all)
+    func declared(operation: any OperatorCommand.Type) throws {
+        let commands = try Samples.sample(of: operation).arguments.map {
+            try operation.init(arguments: $0)
         }
         let consequences = commands.compactMap(\.consequence)
-        #expect(name.definition.summary.isDestroying == !consequences.isEmpty)
-        #expect(!name.definition.summary.isDestroying || name.definition.summary.isChanging)
+        #expect(operation.definition.summary.isDestroying == !consequences.isEmpty)
+        #expect(!operation.definition.summary.isDestroying || operation.definition.summary.isChanging)
         for text in consequences { #expect(text.hasSuffix(".") && !text.contains("SECRET"), "\(text)") }
     }
 
@@ -38,11 +39,7 @@ import Wire
     @Test("a duration is a number of seconds, minutes, hours or days")
     func durations() throws {
         func seconds(_ value: JSONValue) throws -> Int? {
-            guard
-                case .logLevel(let command) = try OperatorRequest(
-                    .logLevel, arguments: ["level": "debug", "duration": value])
-            else { return nil }
-            return command.seconds
+            try ChangeLogLevel(arguments: ["level": "debug", "duration": value]).seconds
         }
         #expect(try seconds("90s") == 90 && seconds("90") == 90 && seconds(90) == 90)
         #expect(try seconds("10m") == 600 && seconds("2h") == 7_200 && seconds("7d") == 604_800)
@@ -52,21 +49,19 @@ import Wire
             #expect(throws: FieldProblem.self, "\(wrong)") { try seconds(.string(wrong)) }
         }
         #expect(throws: FieldProblem.self, "without a level") {
-            try OperatorRequest(.logLevel, arguments: ["duration": "90s"])
+            try ChangeLogLevel(arguments: ["duration": "90s"])
         }
     }
 
     @Test("a mailbox is that of a device or of a sender")
     func mailboxes() {
         for wrong: JSONValue in [[:], ["device": "7", "sender_id": "5"]] {
-            #expect(throws: FieldProblem.self) { try OperatorRequest(.listMessages, arguments: wrong) }
+            #expect(throws: FieldProblem.self) { try ListMessages(arguments: wrong) }
         }
         #expect(throws: FieldProblem.self, "no time is in between") {
-            try OperatorRequest(
-                .listDevices,
-                arguments: [
-                    "seen_after": "2026-11-20T00:00:00Z", "seen_before": "2026-11-20T00:00:00Z",
-                ])
+            try ListDevices(arguments: [
+                "seen_after": "2026-11-20T00:00:00Z", "seen_before": "2026-11-20T00:00:00Z",
+            ])
         }
     }
 }

@@ -4,10 +4,12 @@ import Wire
 /// Finds operations and fields that the samples leave out.
 enum Coverage {
     /// Returns a line for each operation without a sample, and for each field that is in no sample of its operation.
-    static func gaps(in samples: [OperationName: Sample]) -> [String] {
-        OperationName.allCases.flatMap { name -> [String] in
-            guard let sample = samples[name] else { return ["\(name.rawValue) has no sample"] }
-            let definition = name.definition
+    static func gaps(in samples: [String: Sample]) -> [String] {
+        Operations.all.flatMap { operation -> [String] in
+            guard let sample = samples[operation.summary.name] else {
+                return ["\(operation.summary.name) has no sample"]
+            }
+            let definition = operation.definition
             var gaps = absent(definition.arguments, in: sample.arguments, "argument ")
             gaps += absent(definition.answer, in: sample.answers, "answer ")
             for line in definition.lines {
@@ -15,7 +17,7 @@ enum Coverage {
                 gaps +=
                     lines.isEmpty ? ["line \(line.name)"] : absent(line.fields, in: lines, "\(line.name) ")
             }
-            return gaps.map { "\(name.rawValue): \($0) is in no sample" }
+            return gaps.map { "\(operation.summary.name): \($0) is in no sample" }
         }
     }
 

@@ -3,20 +3,20 @@ import Wire
 
 extension Samples {
     /// The samples of everyday commands.
-    static func everyday(_ name: OperationName) -> Sample {
-        switch name {
-        case .showAuthority:
+    static func everyday(_ operation: any OperatorCommand.Type) -> Sample {
+        switch operation {
+        case is ShowAuthority.Type:
             Sample(
                 arguments: [[:]],
                 answers: [["certificate": "PEM", "fingerprint": "AB:CD", "not_after": time]])
-        case .showConfiguration: configuration
-        case .logLevel:
+        case is ShowConfiguration.Type: configuration
+        case is ChangeLogLevel.Type:
             Sample(
                 arguments: [["level": "debug", "duration": "600s"], [:]],
                 answers: [["level": "debug", "configured": "info", "until": time]])
-        case .listAuditLog: auditLog
-        case .senderStats: statistics
-        case .listMessages: messages
+        case is ListAuditLog.Type: auditLog
+        case is SenderStatistics.Type: statistics
+        case is ListMessages.Type: messages
         default:
             Sample(
                 arguments: [["sender_id": "5"]],
@@ -88,15 +88,15 @@ extension Samples {
         ])
 
     /// The samples of the commands for operators of the API.
-    static func operators(_ name: OperationName) -> Sample {
-        switch name {
-        case .addOperator:
+    static func operators(_ operation: any OperatorCommand.Type) -> Sample {
+        switch operation {
+        case is AddOperator.Type:
             Sample(
                 arguments: [["name": "alice", "role": "operator", "expires": "7776000s"]],
                 answers: [
                     ["name": "alice", "role": "operator", "token": "ccso_SECRET", "expires_at": time]
                 ])
-        case .listOperators:
+        case is ListOperators.Type:
             Sample(
                 arguments: [[:]],
                 answers: [

@@ -103,29 +103,32 @@ import Wire
 
     @Test("an identifier is refused unless it has the exact digits and parts")
     func identifiers() {
-        let wrong: [(OperationName, String, JSONValue)] = [
-            (.forgetDevice, "device", "0"), (.forgetDevice, "device", 0), (.forgetDevice, "device", ""),
-            (.forgetDevice, "device", "-5"), (.forgetDevice, "device", "99999999999999999999"),
-            (.showDevice, "device", "0"), (.showDevice, "device", 0), (.showDevice, "device", ""),
-            (.drainSessions, "session", "0-1-1-1"), (.drainSessions, "session", "0-1"),
-            (.drainSessions, "session", "70000-1-1"), (.drainSessions, "session", "0-+1-1"),
-            (.drainSessions, "sender_id", "9223372036854775808"), (.listDevices, "limit", "+5"),
-            (.listDevices, "limit", ""), (.listTopics, "after", "/news"), (.listTopics, "after", "5/"),
-            (.listTopics, "after", "5"),
+        let wrong: [(any OperatorCommand.Type, String, JSONValue)] = [
+            (ForgetDevice.self, "device", "0"), (ForgetDevice.self, "device", 0),
+            (ForgetDevice.self, "device", ""),
+            (ForgetDevice.self, "device", "-5"), (ForgetDevice.self, "device", "99999999999999999999"),
+            (ShowDevice.self, "device", "0"), (ShowDevice.self, "device", 0), (ShowDevice.self, "device", ""),
+            (DrainSessions.self, "session", "0-1-1-1"), (DrainSessions.self, "session", "0-1"),
+            (DrainSessions.self, "session", "70000-1-1"), (DrainSessions.self, "session", "0-+1-1"),
+            (DrainSessions.self, "sender_id", "9223372036854775808"), (ListDevices.self, "limit", "+5"),
+            (ListDevices.self, "limit", ""), (ListTopics.self, "after", "/news"),
+            (ListTopics.self, "after", "5/"),
+            (ListTopics.self, "after", "5"),
         ]
-        for (name, field, value) in wrong {
-            let problem = #expect(throws: FieldProblem.self, "\(name) \(field) \(value)") {
-                try OperatorRequest(name, arguments: .object([.init(field, value)]))
+        for (operation, field, value) in wrong {
+            let problem = #expect(throws: FieldProblem.self, "\(operation) \(field) \(value)") {
+                try operation.init(arguments: .object([.init(field, value)]))
             }
             #expect(problem?.path == field)
         }
-        let right: [(OperationName, String, JSONValue)] = [
-            (.listDevices, "after", "0"), (.listDevices, "limit", "5"), (.forgetDevice, "device", 5),
-            (.drainSessions, "sender_id", 5), (.listTopics, "after", "5/a/b"),
+        let right: [(any OperatorCommand.Type, String, JSONValue)] = [
+            (ListDevices.self, "after", "0"), (ListDevices.self, "limit", "5"),
+            (ForgetDevice.self, "device", 5),
+            (DrainSessions.self, "sender_id", 5), (ListTopics.self, "after", "5/a/b"),
         ]
-        for (name, field, value) in right {
-            #expect(throws: Never.self, "\(name) \(field) \(value)") {
-                try OperatorRequest(name, arguments: .object([.init(field, value)]))
+        for (operation, field, value) in right {
+            #expect(throws: Never.self, "\(operation) \(field) \(value)") {
+                try operation.init(arguments: .object([.init(field, value)]))
             }
         }
     }
@@ -135,7 +138,7 @@ import Wire
         func request(_ count: Int) throws {
             let text = Base64.text([UInt8](repeating: 1, count: count))
             let arguments: JSONValue = ["sender_id": 5, "public_key": .string(text)]
-            _ = try OperatorRequest(.addAccount, arguments: arguments)
+            _ = try AddAccount(arguments: arguments)
         }
         try request(Limits.Operator.fileBytes)
         #expect(throws: FieldProblem.self) { try request(Limits.Operator.fileBytes + 1) }
@@ -147,7 +150,7 @@ import Wire
         #expect(limit?.problem.hint == "limit: List up to N. Default: 100.")
         let sender = problem(#"{"command":"senders remove"}"#)
         #expect(sender?.problem.hint == "sender_id: The sender.")
-        #expect(sender?.operation == .removeSender)
+        #expect(sender?.operation is RemoveSender.Type)
     }
 
     @Test("a long or harmful value is cut and made printable in the answer, and absent from the log")
@@ -168,9 +171,9 @@ import Wire
     }
 
     @Test(
-        "a value of the wrong type is refused with the name of its field", arguments: OperationName.allCases)
-    func wrongTypes(name: OperationName) {
-        for arguments in Samples.sample(of: name).arguments {
+        "a value of the wrong type is refused with the name of its field", arguments: Operations.all)
+    func wrongTypes(operation: any OperatorCommand.Type) {
+        for arguments in Samples.sample(of: operation).arguments {
             for member in arguments.members ?? [] {
                 for wrong in [
                     JSONValue.array([]), .boolean(true), .number(0.5), .object([.init("x", .null)]),
@@ -184,8 +187,8 @@ import Wire
                     let members = (arguments.members ?? []).map {
                         $0.key == member.key ? JSONValue.Member($0.key, wrong) : $0
                     }
-                    let problem = #expect(throws: FieldProblem.self, "\(name) \(member.key) \(wrong)") {
-                        try OperatorRequest(name, arguments: .object(members))
+                    let problem = #expect(throws: FieldProblem.self, "\(operation) \(member.key) \(wrong)") {
+                        try operation.init(arguments: .object(members))
                     }
                     #expect(problem?.path == member.key && problem?.hint.isEmpty == false)
                 }
@@ -195,36 +198,39 @@ import Wire
 
     @Test(
         "a number at its limits is accepted, and one beyond them is refused",
-        arguments: OperationName.allCases)
-    func limits(name: OperationName) throws {
-        let base = Samples.sample(of: name).arguments[0].members ?? []
-        for field in name.definition.arguments {
+        arguments: Operations.all)
+    func limits(operation: any OperatorCommand.Type) throws {
+        let base = Samples.sample(of: operation).arguments[0].members ?? []
+        for field in operation.definition.arguments {
             guard case .integer(let range) = field.form else { continue }
             func request(_ number: Int) throws {
                 let others = base.filter { $0.key != field.name }
-                _ = try OperatorRequest(
-                    name, arguments: .object(others + [.init(field.name, .integer(number))]))
+                _ = try operation.init(arguments: .object(others + [.init(field.name, .integer(number))]))
             }
             for number in [range.lowerBound, range.upperBound] { try request(number) }
             let above = range.upperBound == .max ? [] : [range.upperBound + 1]
             for number in [range.lowerBound - 1] + above {
-                #expect(throws: FieldProblem.self, "\(name) \(field.name) \(number)") { try request(number) }
+                #expect(throws: FieldProblem.self, "\(operation) \(field.name) \(number)") {
+                    try request(number)
+                }
             }
         }
     }
 
-    @Test("a text beyond its limit is refused", arguments: OperationName.allCases)
-    func texts(name: OperationName) throws {
-        let base = Samples.sample(of: name).arguments[0].members ?? []
-        for field in name.definition.arguments {
+    @Test("a text beyond its limit is refused", arguments: Operations.all)
+    func texts(operation: any OperatorCommand.Type) throws {
+        let base = Samples.sample(of: operation).arguments[0].members ?? []
+        for field in operation.definition.arguments {
             guard case .text(let range) = field.form else { continue }
             func request(_ count: Int) throws {
                 let text = JSONValue.string(String(repeating: "x", count: count))
                 let others = base.filter { $0.key != field.name }
-                _ = try OperatorRequest(name, arguments: .object(others + [.init(field.name, text)]))
+                _ = try operation.init(arguments: .object(others + [.init(field.name, text)]))
             }
             try request(range.upperBound)
-            #expect(throws: FieldProblem.self, "\(name) \(field.name)") { try request(range.upperBound + 1) }
+            #expect(throws: FieldProblem.self, "\(operation) \(field.name)") {
+                try request(range.upperBound + 1)
+            }
         }
     }
 
@@ -233,9 +239,9 @@ import Wire
         var random = SeededRandom(seed: 29)
         var taken = 0
         var refused = 0
-        for (name, sample) in Samples.all.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+        for (name, sample) in Samples.all.sorted(by: { $0.key < $1.key }) {
             for arguments in sample.arguments {
-                let line: JSONValue = ["command": .string(name.rawValue), "arguments": arguments]
+                let line: JSONValue = ["command": .string(name), "arguments": arguments]
                 let bytes = Array(line.compact.utf8)
                 for _ in 0..<300 {
                     var changed = bytes

@@ -11,12 +11,14 @@ import Wire
     @Test("canary: an operation without a sample, and a field in no sample, are found")
     func coverageCanary() {
         var samples = Samples.all
-        samples[.traceDevice] = nil
+        samples[TraceDevice.summary.name] = nil
         #expect(Coverage.gaps(in: samples) == ["devices trace has no sample"])
         samples = Samples.all
-        samples[.drainSessions]?.arguments.removeLast()
-        samples[.traceDevice]?.lines.removeLast()
-        samples[.listSenders]?.answers = [["senders": [["sender_id": "5", "label": "shop", "keys": 2]]]]
+        samples[DrainSessions.summary.name]?.arguments.removeLast()
+        samples[TraceDevice.summary.name]?.lines.removeLast()
+        samples[ListSenders.summary.name]?.answers = [
+            ["senders": [["sender_id": "5", "label": "shop", "keys": 2]]]
+        ]
         #expect(
             Coverage.gaps(in: samples) == [
                 "drain: argument release is in no sample",
@@ -29,23 +31,22 @@ import Wire
 
     @Test(
         "every command is encoded as it was decoded, in a request with its name",
-        arguments: OperationName.allCases)
-    func commands(name: OperationName) throws {
-        for arguments in Samples.sample(of: name).arguments {
-            let request = try OperatorRequest(name, arguments: arguments)
-            #expect(request.name == name)
-            #expect(request.command.json == arguments)
-            let line = RequestLine.json(request.command)
-            #expect(line == ["command": .string(name.rawValue), "arguments": arguments])
+        arguments: Operations.all)
+    func commands(operation: any OperatorCommand.Type) throws {
+        for arguments in Samples.sample(of: operation).arguments {
+            let request = try operation.init(arguments: arguments)
+            #expect(request.json == arguments)
+            let line = RequestLine.json(request)
+            #expect(line == ["command": .string(operation.summary.name), "arguments": arguments])
             let again = try RequestLine.request(Array(line.compact.utf8).raw)
-            #expect(again.name == name && again.command.json == arguments)
+            #expect(type(of: again).summary.name == operation.summary.name && again.json == arguments)
         }
     }
 
-    @Test("every answer and every line is encoded as it was decoded", arguments: OperationName.allCases)
-    func answers(name: OperationName) throws {
+    @Test("every answer and every line is encoded as it was decoded", arguments: Operations.all)
+    func answers(operation: any OperatorCommand.Type) throws {
         func read<Command: OperatorCommand>(_: Command.Type) throws {
-            let sample = Samples.sample(of: name)
+            let sample = Samples.sample(of: operation)
             for answer in sample.answers { #expect(try Command.Answer(json: answer).json == answer) }
             for (name, json) in sample.lines {
                 let line = try #require(try Command.Line(name: name, json: json))
@@ -54,29 +55,25 @@ import Wire
             }
             #expect(try Command.Line(name: "nonsense", json: [:]) == nil)
         }
-        try read(name.command)
+        try read(operation)
     }
 
     @Test("canary: a value that is not encoded is noticed")
     func canary() throws {
         let arguments: JSONValue = ["limit": 100]
-        #expect(try OperatorRequest(.listDevices, arguments: arguments).command.json != arguments)
+        #expect(try ListDevices(arguments: arguments).json != arguments)
     }
 
     @Test("an omitted field has its default, and a default is not encoded")
     func presets() throws {
-        guard case .listDevices(let devices) = try OperatorRequest(.listDevices, arguments: [:]),
-            case .rotateKey(let rotation) = try OperatorRequest(.rotateKey, arguments: ["sender_id": 5]),
-            case .drainSessions(let drain) = try OperatorRequest(.drainSessions, arguments: [:])
-        else {
-            Issue.record("another command")
-            return
-        }
+        let devices = try ListDevices(arguments: [:])
+        let rotation = try RotateKey(arguments: ["sender_id": 5])
+        let drain = try DrainSessions(arguments: [:])
         #expect(devices.limit == 100 && devices.after == nil && devices.json == [:])
         #expect(rotation.overlapSeconds == 86_400 && rotation.json == ["sender_id": "5"])
         #expect(drain.action == .drain(.appServers))
-        let null = try OperatorRequest(.listDevices, arguments: ["limit": .null, "after": .null])
-        #expect(null.command.json == [:], "null is the same as absent")
+        let null = try ListDevices(arguments: ["limit": .null, "after": .null])
+        #expect(null.json == [:], "null is the same as absent")
     }
 
     @Test("an answer may have unknown fields, and a missing field is reported with its path")
@@ -99,9 +96,9 @@ import Wire
     func emptyDefault() {
         func problem(_ app: String, _ label: String) -> FieldProblem? {
             #expect(throws: FieldProblem.self) {
-                try OperatorRequest(
-                    .addVirtualDevice,
-                    arguments: ["sender_id": "5", "app": .string(app), "label": .string(label)])
+                try AddVirtualDevice(arguments: [
+                    "sender_id": "5", "app": .string(app), "label": .string(label),
+                ])
             }
         }
         let long = problem("a", String(repeating: "x", count: 10_000))
@@ -144,27 +141,29 @@ import Wire
 
     @Test(
         "only the role operator may change data, and every text is a sentence",
-        arguments: OperationName.allCases)
-    func documentation(name: OperationName) {
-        let operation = name.definition
-        #expect(operation.summary.name == name)
+        arguments: Operations.all)
+    func documentation(operation: any OperatorCommand.Type) {
+        let operation = operation.definition
+        #expect(Operations.named(operation.summary.name).map { "\($0)" } == "\(operation.command)")
         #expect(!operation.summary.isChanging || operation.summary.role == .operator)
         let fields = operation.arguments + operation.answer + operation.lines.flatMap(\.fields)
         let texts = [operation.summary.text] + operation.summary.details + fields.map(\.documentation)
-        for text in texts { #expect(text.hasSuffix(".") && text.count > 3, "\(name): \(text)") }
+        for text in texts {
+            #expect(text.hasSuffix(".") && text.count > 3, "\(operation.summary.name): \(text)")
+        }
         for fields in [operation.arguments, operation.answer] + operation.lines.map(\.fields) {
             #expect(Set(fields.map(\.name)).count == fields.count)
         }
     }
 
     @Test(
-        "a secret appears in no audit line and in no description", arguments: OperationName.allCases)
-    func secrets(name: OperationName) throws {
-        for field in name.definition.arguments where field.isSecret {
+        "a secret appears in no audit line and in no description", arguments: Operations.all)
+    func secrets(operation: any OperatorCommand.Type) throws {
+        for field in operation.definition.arguments where field.isSecret {
             #expect(field.audit == nil || field.audit == .target, "\(field.name)")
         }
-        for arguments in Samples.sample(of: name).arguments {
-            let request = try OperatorRequest(name, arguments: arguments)
+        for arguments in Samples.sample(of: operation).arguments {
+            let request = try operation.init(arguments: arguments)
             for secret in ["SECRET", "U0VDUkVU", "AIzaSy"] {
                 #expect(!"\(request)".contains(secret) && !"\(request.auditEntries)".contains(secret))
             }
@@ -175,9 +174,9 @@ import Wire
 
     @Test("the audit line has the names and IDs of a command, and its recipient")
     func audit() throws {
-        func entries(_ name: OperationName) throws -> [String] {
-            try Samples.sample(of: name).arguments.flatMap { arguments in
-                try OperatorRequest(name, arguments: arguments).auditEntries.map { entry in
+        func entries(_ operation: any OperatorCommand.Type) throws -> [String] {
+            try Samples.sample(of: operation).arguments.flatMap { arguments in
+                try operation.init(arguments: arguments).auditEntries.map { entry in
                     switch entry.value {
                     case .text(let text): "\(entry.key.rawValue)=\(text)"
                     case .recipient(let text): "\(entry.key.rawValue): \(text.revealed.prefix(3))"
@@ -185,19 +184,21 @@ import Wire
                 }
             }
         }
-        #expect(try entries(.addSender) == ["sender=5", "label=shop", "project=lab-one"])
-        #expect(try entries(.sendMessage) == ["sender=5", "target: dzx", "sender=5"])
-        #expect(try entries(.removeAccount) == ["sender=5", "key_id=0a"])
+        #expect(try entries(AddSender.self) == ["sender=5", "label=shop", "project=lab-one"])
+        #expect(try entries(SendMessage.self) == ["sender=5", "target: dzx", "sender=5"])
+        #expect(try entries(RemoveAccount.self) == ["sender=5", "key_id=0a"])
         #expect(
-            try entries(.addAPNsCredential) == ["sender=4711", "key_id=ABC123DEFG", "bundle=com.example.app"])
-        #expect(try entries(.removeAPNsCredential) == ["credential=ABC123DEFG"])
-        #expect(try entries(.suspendSender) == ["sender=5"])
-        #expect(try entries(.logLevel) == ["level=debug", "duration=600s"])
-        #expect(try entries(.listMessages) == ["target: dzx", "sender=5"])
-        #expect(try entries(.drainSessions) == ["session=0-12-345", "sender=5"])
-        #expect(try entries(.forgetDevice) == ["target=42"])
-        #expect(try entries(.showDevice) == ["target: 42", "target: dzx"])
-        #expect(try entries(.revokeInstallation) == ["installation=cGFzc3dvcmQ_aGVsbG8tdw"])
-        #expect(try entries(.reloadConfiguration) == [])
+            try entries(AddAPNsCredential.self) == [
+                "sender=4711", "key_id=ABC123DEFG", "bundle=com.example.app",
+            ])
+        #expect(try entries(RemoveAPNsCredential.self) == ["credential=ABC123DEFG"])
+        #expect(try entries(SuspendSender.self) == ["sender=5"])
+        #expect(try entries(ChangeLogLevel.self) == ["level=debug", "duration=600s"])
+        #expect(try entries(ListMessages.self) == ["target: dzx", "sender=5"])
+        #expect(try entries(DrainSessions.self) == ["session=0-12-345", "sender=5"])
+        #expect(try entries(ForgetDevice.self) == ["target=42"])
+        #expect(try entries(ShowDevice.self) == ["target: 42", "target: dzx"])
+        #expect(try entries(RevokeInstallation.self) == ["installation=cGFzc3dvcmQ_aGVsbG8tdw"])
+        #expect(try entries(ReloadConfiguration.self) == [])
     }
 }

@@ -7,18 +7,20 @@ import WireSupport
 @Suite("Output schema") struct OutputSchemaTests {
     private static let definitions = OutputSchema.document([])["$defs"] ?? .null
 
-    @Test("every sample answer and every line fits its schema", arguments: OperationName.allCases)
-    func samples(name: OperationName) throws {
-        let schema = try #require(Self.definitions[name.rawValue])
-        let sample = Samples.sample(of: name)
+    @Test("every sample answer and every line fits its schema", arguments: Operations.all)
+    func samples(operation: any OperatorCommand.Type) throws {
+        let schema = try #require(Self.definitions[operation.summary.name])
+        let sample = Samples.sample(of: operation)
         for answer in sample.answers {
             var answer = answer
             // The tool adds the file that it writes.
-            if name == .addAccount { answer = .object((answer.members ?? []) + [.init("file", "/key.json")]) }
+            if operation is AddAccount.Type {
+                answer = .object((answer.members ?? []) + [.init("file", "/key.json")])
+            }
             #expect(SchemaCheck.violations(of: schema, in: answer) == [])
         }
         for (line, json) in sample.lines {
-            let schema = try #require(Self.definitions["\(name.rawValue): \(line)"])
+            let schema = try #require(Self.definitions["\(operation.summary.name): \(line)"])
             #expect(SchemaCheck.violations(of: schema, in: .object([.init(line, json)])) == [])
         }
     }

@@ -14,8 +14,8 @@ struct Sample {
 /// A sample of each operation.
 enum Samples {
     /// All samples.
-    static var all: [OperationName: Sample] {
-        Dictionary(uniqueKeysWithValues: OperationName.allCases.map { ($0, sample(of: $0)) })
+    static var all: [String: Sample] {
+        Dictionary(uniqueKeysWithValues: Operations.all.map { ($0.summary.name, sample(of: $0)) })
     }
 
     static let time: JSONValue = "2026-11-20T12:03:04.005Z"
@@ -38,19 +38,19 @@ enum Samples {
         "process": ["cpu_microseconds": 12], "test_clock": testClock,
     ]
 
-    /// The sample of an operation; an operation without one does not compile.
-    static func sample(of name: OperationName) -> Sample {
-        switch name {
-        case .showStatus: Sample(arguments: [[:]], answers: [status])
-        case .checkHealth: health
-        case .showFigures: Sample(arguments: [[:]], answers: [figures])
-        case .checkConfiguration: Sample(arguments: [[:]], answers: [check])
-        case .showAuthority, .showConfiguration, .logLevel, .listAuditLog, .suspendSender, .resumeSender,
-            .senderStats, .listMessages:
-            everyday(name)
-        case .reloadConfiguration: reload
-        case .addOperator, .listOperators, .removeOperator: operators(name)
-        case .showClock:
+    /// The sample of an operation, which must have one.
+    static func sample(of operation: any OperatorCommand.Type) -> Sample {
+        switch operation {
+        case is ShowStatus.Type: Sample(arguments: [[:]], answers: [status])
+        case is CheckHealth.Type: health
+        case is ShowFigures.Type: Sample(arguments: [[:]], answers: [figures])
+        case is CheckConfiguration.Type: Sample(arguments: [[:]], answers: [check])
+        case is ShowAuthority.Type, is ShowConfiguration.Type, is ChangeLogLevel.Type, is ListAuditLog.Type,
+            is SuspendSender.Type, is ResumeSender.Type, is SenderStatistics.Type, is ListMessages.Type:
+            everyday(operation)
+        case is ReloadConfiguration.Type: reload
+        case is AddOperator.Type, is ListOperators.Type, is RemoveOperator.Type: operators(operation)
+        case is ShowClock.Type:
             Sample(
                 arguments: [[:]],
                 answers: [
@@ -59,37 +59,60 @@ enum Samples {
                         "trusted_in_seconds": 60,
                     ]
                 ])
-        case .advanceClock: Sample(arguments: [["duration": "2419200s"]], answers: [testClock])
-        case .acceptClock: Sample(arguments: [[:]], answers: [["accepted": true, "time": time]])
-        case .drainSessions:
+        case is AdvanceClock.Type: Sample(arguments: [["duration": "2419200s"]], answers: [testClock])
+        case is AcceptClock.Type: Sample(arguments: [[:]], answers: [["accepted": true, "time": time]])
+        case is DrainSessions.Type:
             Sample(
                 arguments: [
                     [:], ["session": "0-12-345"], ["sender_id": "5"], ["hold": true], ["release": true],
                 ], answers: [["sessions": 3], ["sessions": 3, "state": "drained"]])
-        case .auditStore: Sample(arguments: [[:]], answers: [audit])
-        case .exportRecords, .importRecords, .makeBackup: transfer(name)
-        case .showCluster, .handOverPartition, .removeNode, .admitNode: cluster(name)
-        case .listSessions:
+        case is AuditStore.Type: Sample(arguments: [[:]], answers: [audit])
+        case is ExportRecords.Type, is ImportRecords.Type, is MakeBackup.Type: transfer(operation)
+        case is ShowCluster.Type, is HandOverPartition.Type, is RemoveNode.Type, is AdmitNode.Type:
+            cluster(operation)
+        case is ListSessions.Type:
             Sample(
                 arguments: [["limit": 7]],
                 answers: [["sessions": [session("sender_id"), session("device")], "left_out": 1]])
-        case .sendMessage: message
-        case .addSender, .listSenders, .rotateKey, .removeSender: sender(name)
-        case .setWebhook, .showWebhook, .listWebhooks, .rotateWebhookSecret, .pauseWebhook, .resumeWebhook,
-            .clearWebhook:
-            webhook(name)
-        case .addAccount, .listAccounts, .removeAccount: account(name)
-        case .addAPNsCredential, .listAPNsCredentials, .showAPNsCredential, .testAPNsCredential,
-            .removeAPNsCredential, .listAPNsFeedback:
-            apns(name)
-        case .listDevices, .showDevice, .traceDevice, .forgetDevice: device(name)
-        case .listInstallations:
+        case is SendMessage.Type: message
+        case is AddSender.Type, is ListSenders.Type, is RotateKey.Type, is RemoveSender.Type:
+            sender(operation)
+        case is SetWebhook.Type, is ShowWebhook.Type, is ListWebhooks.Type, is RotateWebhookSecret.Type,
+            is PauseWebhook.Type, is ResumeWebhook.Type, is ClearWebhook.Type:
+            webhook(operation)
+        case is AddAccount.Type, is ListAccounts.Type, is RemoveAccount.Type: account(operation)
+        case is AddAPNsCredential.Type, is ListAPNsCredentials.Type, is ShowAPNsCredential.Type,
+            is TestAPNsCredential.Type, is RemoveAPNsCredential.Type, is ListAPNsFeedback.Type:
+            apns(operation)
+        case is ListDevices.Type, is ShowDevice.Type, is TraceDevice.Type, is ForgetDevice.Type:
+            device(operation)
+        case is ListInstallations.Type, is ShowInstallation.Type, is RevokeInstallation.Type,
+            is ListTopics.Type, is ListRunningTopics.Type:
+            installationOrTopic(operation)
+        case is AddVirtualDevice.Type, is ListVirtualDevices.Type, is ChangeVirtualDevice.Type,
+            is ReadVirtualDevice.Type, is SendFromVirtualDevice.Type, is ListSent.Type,
+            is UnregisterVirtualDevice.Type, is RemoveVirtualDevice.Type, is SettleVirtualDevice.Type,
+            is ReinstallVirtualDevice.Type:
+            testBench(operation)
+        case is AddFault.Type, is ListFaults.Type, is RemoveFault.Type, is ClearFaults.Type,
+            is ResetTestBench.Type:
+            fault(operation)
+        case is AddRecorder.Type, is ListRecorders.Type, is ReadRecorder.Type, is ClearRecorder.Type,
+            is RemoveRecorder.Type:
+            recorder(operation)
+        default: preconditionFailure("\(operation) has no sample")
+        }
+    }
+
+    private static func installationOrTopic(_ operation: any OperatorCommand.Type) -> Sample {
+        switch operation {
+        case is ListInstallations.Type:
             Sample(
                 arguments: [["limit": 7, "after": installation]],
                 answers: [["installations": [installationRow], "next_after": installation]])
-        case .showInstallation, .revokeInstallation:
+        case is ShowInstallation.Type, is RevokeInstallation.Type:
             Sample(arguments: [["installation": installation]], answers: [installationRow])
-        case .listTopics:
+        case is ListTopics.Type:
             Sample(
                 arguments: [["sender_id": "5", "limit": 7, "after": "5/news"]],
                 answers: [
@@ -98,14 +121,8 @@ enum Samples {
                         "next_after": "5/news",
                     ]
                 ])
-        case .listRunningTopics:
+        default:
             Sample(arguments: [["limit": 7]], answers: [["messages": [running], "left_out": 1]])
-        case .addVirtualDevice, .listVirtualDevices, .changeVirtualDevice, .readVirtualDevice,
-            .sendFromVirtualDevice, .listSent, .unregisterVirtualDevice, .removeVirtualDevice,
-            .settleVirtualDevice, .reinstallVirtualDevice:
-            testBench(name)
-        case .addFault, .listFaults, .removeFault, .clearFaults, .resetTestBench: fault(name)
-        case .addRecorder, .listRecorders, .readRecorder, .clearRecorder, .removeRecorder: recorder(name)
         }
     }
 
@@ -133,37 +150,6 @@ enum Samples {
             ]
         ])
 
-    private static func transfer(_ name: OperationName) -> Sample {
-        switch name {
-        case .exportRecords:
-            Sample(
-                arguments: [["part": "devices", "after": "7", "limit": 9]],
-                answers: [["rows": [["kind": "device"]], "next": "8"], ["rows": [], "next": .null]])
-        case .importRecords:
-            Sample(
-                arguments: [["rows": [["kind": "device"]], "line": 7, "replace": true]],
-                answers: [
-                    [
-                        "added": 1, "unchanged": 2, "replaced": 3,
-                        "problems": [
-                            ["line": 7, "field": "kind", "conflict": false, "text": "invalid kind"],
-                            ["line": 8, "field": .null, "conflict": true, "text": "it differs"],
-                        ],
-                        "needs_restart": true,
-                    ]
-                ])
-        default:
-            Sample(
-                arguments: [["path": "/backup/monday"], ["path": "monday", "folder": "service"]],
-                answers: [
-                    [
-                        "path": "/backup/monday", "created_at": time, "commit": 7, "files": 3, "bytes": 2,
-                        "linked_bytes": 1, "milliseconds": 5, "not_included": ["/etc/ccsd/ccsd.yaml"],
-                    ]
-                ])
-        }
-    }
-
     private static let message = Sample(
         arguments: [
             [
@@ -180,13 +166,13 @@ enum Samples {
             ]
         ])
 
-    private static func sender(_ name: OperationName) -> Sample {
-        switch name {
-        case .addSender:
+    private static func sender(_ operation: any OperatorCommand.Type) -> Sample {
+        switch operation {
+        case is AddSender.Type:
             Sample(
                 arguments: [["label": "shop", "project": "lab-one", "sender_id": "5", "key": key]],
                 answers: [["sender_id": "5", "project": "lab-one", "key": key]])
-        case .listSenders:
+        case is ListSenders.Type:
             Sample(
                 arguments: [[:]],
                 answers: [
@@ -199,7 +185,7 @@ enum Samples {
                         ]
                     ]
                 ])
-        case .rotateKey:
+        case is RotateKey.Type:
             Sample(
                 arguments: [["sender_id": "5", "overlap_seconds": 0, "key": key]],
                 answers: [["sender_id": "5", "key": key, "old_keys_expire_at": time]])
@@ -207,7 +193,7 @@ enum Samples {
         }
     }
 
-    private static func webhook(_ name: OperationName) -> Sample {
+    private static func webhook(_ operation: any OperatorCommand.Type) -> Sample {
         let secret: JSONValue = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         let url: JSONValue = "https://app.example.com/ccs"
         let report: JSONValue = [
@@ -219,18 +205,18 @@ enum Samples {
                 "last_acknowledged_at": earlier,
             ],
         ]
-        return switch name {
-        case .setWebhook:
+        return switch operation {
+        case is SetWebhook.Type:
             Sample(
                 arguments: [["sender_id": "5", "url": url, "secret": secret]],
                 answers: [["sender_id": "5", "url": url, "secret": secret]])
-        case .showWebhook: Sample(arguments: [["sender_id": "5"]], answers: [report])
-        case .listWebhooks: Sample(arguments: [[:]], answers: [["webhooks": [report]]])
-        case .rotateWebhookSecret:
+        case is ShowWebhook.Type: Sample(arguments: [["sender_id": "5"]], answers: [report])
+        case is ListWebhooks.Type: Sample(arguments: [[:]], answers: [["webhooks": [report]]])
+        case is RotateWebhookSecret.Type:
             Sample(
                 arguments: [["sender_id": "5", "overlap_seconds": 0, "secret": secret]],
                 answers: [["sender_id": "5", "secret": secret, "old_secret_expires_at": time]])
-        case .clearWebhook: Sample(arguments: [["sender_id": "5"]], answers: [["sender_id": "5"]])
+        case is ClearWebhook.Type: Sample(arguments: [["sender_id": "5"]], answers: [["sender_id": "5"]])
         default:
             Sample(
                 arguments: [["sender_id": "5"]],
@@ -240,13 +226,13 @@ enum Samples {
         }
     }
 
-    private static func account(_ name: OperationName) -> Sample {
-        switch name {
-        case .addAccount:
+    private static func account(_ operation: any OperatorCommand.Type) -> Sample {
+        switch operation {
+        case is AddAccount.Type:
             Sample(
                 arguments: [["sender_id": "5", "public_key": "AAEC"]],
                 answers: [["sender_id": "5", "project": "lab-one", "email": "a@b", "key_id": "0a"]])
-        case .listAccounts:
+        case is ListAccounts.Type:
             Sample(
                 arguments: [["sender_id": "5"]],
                 answers: [
@@ -266,9 +252,9 @@ enum Samples {
         }
     }
 
-    private static func device(_ name: OperationName) -> Sample {
-        switch name {
-        case .listDevices:
+    private static func device(_ operation: any OperatorCommand.Type) -> Sample {
+        switch operation {
+        case is ListDevices.Type:
             Sample(
                 arguments: [
                     [
@@ -287,11 +273,11 @@ enum Samples {
                         "examined": 9, "next_after": "43",
                     ]
                 ])
-        case .showDevice:
+        case is ShowDevice.Type:
             Sample(
                 arguments: [["device": "42"], ["device": token]],
                 answers: [shownDevice(connection: "device"), shownDevice(connection: "sender_id")])
-        case .traceDevice:
+        case is TraceDevice.Type:
             Sample(
                 arguments: [["device": token, "seconds": 9]], answers: [["lines": 3, "left_out": 1]],
                 lines: [

@@ -25,8 +25,9 @@ import Testing
         }
     }
 
-    private static func leaves(of name: OperationName) -> [Leaf] {
-        leaves(name.definition.answer) + name.definition.lines.flatMap { leaves($0.fields, $0.name + ".") }
+    private static func leaves(of operation: any OperatorCommand.Type) -> [Leaf] {
+        leaves(operation.definition.answer)
+            + operation.definition.lines.flatMap { leaves($0.fields, $0.name + ".") }
     }
 
     /// Whether values of a form may be any text, so that one may be a secret.
@@ -60,39 +61,40 @@ import Testing
             && ["token", "secret", "password", "key"].contains { words.contains($0) }
     }
 
-    @Test("a viewer reads no token, key or secret", arguments: OperationName.allCases)
-    func viewers(name: OperationName) {
-        guard name.definition.summary.role == .viewer else { return }
-        for leaf in Self.leaves(of: name) {
-            #expect(!leaf.field.isSecret, "\(name.rawValue): a viewer can read \(leaf.path)")
+    @Test("a viewer reads no token, key or secret", arguments: Operations.all)
+    func viewers(operation: any OperatorCommand.Type) {
+        guard operation.definition.summary.role == .viewer else { return }
+        for leaf in Self.leaves(of: operation) {
+            #expect(!leaf.field.isSecret, "\(operation.summary.name): a viewer can read \(leaf.path)")
         }
     }
 
     @Test(
         "a field of an answer that may be a token, key or secret is declared as one, or known as harmless",
-        arguments: OperationName.allCases)
-    func declared(name: OperationName) {
-        for leaf in Self.leaves(of: name) where !leaf.field.isSecret {
+        arguments: Operations.all)
+    func declared(operation: any OperatorCommand.Type) {
+        for leaf in Self.leaves(of: operation) where !leaf.field.isSecret {
             #expect(
                 !Self.soundsSecret(leaf),
-                "\(name.rawValue): declare \(leaf.path) as .secret, or list why it is harmless")
+                "\(operation.summary.name): declare \(leaf.path) as .secret, or list why it is harmless")
         }
     }
 
     @Test("canary: secrets are found in nested records, in lists and in the texts of fields")
     func canary() throws {
-        let secrets = OperationName.allCases.filter { name in
-            Self.leaves(of: name).contains { $0.field.isSecret }
+        let secrets = Operations.all.filter { operation in
+            Self.leaves(of: operation).contains { $0.field.isSecret }
         }
-        for name in [
-            OperationName.showDevice, .listAPNsFeedback, .addOperator, .addSender, .rotateKey,
-            .rotateWebhookSecret, .listVirtualDevices,
-        ] {
-            #expect(secrets.contains(name), "\(name.rawValue)")
+        let known: [any OperatorCommand.Type] = [
+            ShowDevice.self, ListAPNsFeedback.self, AddOperator.self, AddSender.self, RotateKey.self,
+            RotateWebhookSecret.self, ListVirtualDevices.self,
+        ]
+        for operation in known {
+            #expect(secrets.contains { $0 == operation }, "\(operation.summary.name)")
         }
-        let rows = Self.leaves(of: .listAPNsFeedback).filter { $0.field.isSecret }.map(\.path)
+        let rows = Self.leaves(of: ListAPNsFeedback.self).filter { $0.field.isSecret }.map(\.path)
         #expect(rows == ["items[].registration_id", "items[].apns_token"])
-        let text = try #require(Self.leaves(of: .checkHealth).first { Self.isText($0.field.form) })
+        let text = try #require(Self.leaves(of: CheckHealth.self).first { Self.isText($0.field.form) })
         #expect(!Self.soundsSecret(text))
     }
 }

@@ -3,23 +3,23 @@ import Wire
 
 extension Samples {
     /// The samples of the commands for virtual devices.
-    static func testBench(_ name: OperationName) -> Sample {
-        switch name {
-        case .addVirtualDevice:
+    static func testBench(_ operation: any OperatorCommand.Type) -> Sample {
+        switch operation {
+        case is AddVirtualDevice.Type:
             Sample(
                 arguments: [["sender_id": "5", "app": "org.example.app", "label": "first"]],
                 answers: [virtualDevice])
-        case .listVirtualDevices:
+        case is ListVirtualDevices.Type:
             Sample(arguments: [[:]], answers: [["devices": [virtualDevice]]])
-        case .changeVirtualDevice:
+        case is ChangeVirtualDevice.Type:
             Sample(
                 arguments: [["device": "77", "connection": "online", "acknowledgement": "never"]],
                 answers: [virtualDevice])
-        case .readVirtualDevice:
+        case is ReadVirtualDevice.Type:
             Sample(
                 arguments: [["device": "77", "after": 3, "limit": 5, "wait": 10, "count": 2]],
                 answers: [["messages": [inboxMessage], "received": 4, "dropped": 0]])
-        case .sendFromVirtualDevice:
+        case is SendFromVirtualDevice.Type:
             Sample(
                 arguments: [
                     ["device": "77", "data": ["a": "b"], "message_id": "up-1", "time_to_live": 60]
@@ -28,7 +28,7 @@ extension Samples {
                     ["message_id": "up-1", "outcome": "stored"],
                     ["message_id": "up-1", "outcome": "refused", "error": "toomanymessages"],
                 ])
-        case .listSent:
+        case is ListSent.Type:
             Sample(
                 arguments: [["device": "77", "message_id": "up-1", "after": 1, "limit": 5]],
                 answers: [
@@ -42,7 +42,7 @@ extension Samples {
                         ]
                     ]
                 ])
-        case .settleVirtualDevice:
+        case is SettleVirtualDevice.Type:
             Sample(
                 arguments: [["device": "77", "wait": 5]],
                 answers: [["settled": false, "waiting": 2, "received": 4]])
@@ -51,23 +51,23 @@ extension Samples {
     }
 
     /// The samples of the commands for recorders.
-    static func recorder(_ name: OperationName) -> Sample {
+    static func recorder(_ operation: any OperatorCommand.Type) -> Sample {
         let row: JSONValue = [
             "sender_id": "5", "connected": true, "webhook": false, "received": 4, "dropped": 0,
         ]
-        return switch name {
-        case .listRecorders: Sample(arguments: [[:]], answers: [["recorders": [row]]])
-        case .readRecorder:
+        return switch operation {
+        case is ListRecorders.Type: Sample(arguments: [[:]], answers: [["recorders": [row]]])
+        case is ReadRecorder.Type:
             Sample(
                 arguments: [["sender_id": "5", "after": 3, "limit": 5, "wait": 10, "count": 2]],
                 answers: [["messages": [recorded, receipt], "received": 4, "dropped": 0]])
-        case .clearRecorder: Sample(arguments: [["sender_id": "5"]], answers: [["removed": 4]])
+        case is ClearRecorder.Type: Sample(arguments: [["sender_id": "5"]], answers: [["removed": 4]])
         default: Sample(arguments: [["sender_id": "5"]], answers: [row])
         }
     }
 
     /// The samples of the commands for faults.
-    static func fault(_ name: OperationName) -> Sample {
+    static func fault(_ operation: any OperatorCommand.Type) -> Sample {
         let refusal: JSONValue = [
             "fault": 3, "action": "refuse", "error": "DEVICE_UNREGISTERED", "reason": "not_registered",
             "retry_after": 7, "token": "SECRET", "remaining": 2, "hits": 1,
@@ -75,8 +75,8 @@ extension Samples {
         let delay: JSONValue = [
             "fault": 4, "action": "delay", "milliseconds": 500, "sender_id": "5", "remaining": 1, "hits": 0,
         ]
-        return switch name {
-        case .addFault:
+        return switch operation {
+        case is AddFault.Type:
             Sample(
                 arguments: [
                     [
@@ -85,9 +85,9 @@ extension Samples {
                     ],
                     ["action": "delay", "sender_id": "5", "milliseconds": 500],
                 ], answers: [refusal, delay])
-        case .listFaults: Sample(arguments: [[:]], answers: [["faults": [refusal, delay]]])
-        case .clearFaults: Sample(arguments: [[:]], answers: [["removed": 4]])
-        case .resetTestBench:
+        case is ListFaults.Type: Sample(arguments: [[:]], answers: [["faults": [refusal, delay]]])
+        case is ClearFaults.Type: Sample(arguments: [[:]], answers: [["removed": 4]])
+        case is ResetTestBench.Type:
             Sample(arguments: [[:]], answers: [["devices": 3, "recorders": 2, "faults": 4]])
         default: Sample(arguments: [["fault": 3]], answers: [refusal, delay])
         }

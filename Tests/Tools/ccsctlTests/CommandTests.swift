@@ -12,9 +12,9 @@ import Wire
 @Suite struct CommandTests {
     static func object(_ words: [String]) throws -> JSONValue {
         guard case .run(let invocation) = try ArgumentParser.parse(words, for: .ccsctl),
-            let name = OperationName(rawValue: invocation.command.name)
+            let operation = Operations.named(invocation.command.name)
         else { return .null }
-        return try CommandArguments.request(name, for: invocation).command.json
+        return try CommandArguments.request(operation, for: invocation).json
     }
 
     @Test("command lines are converted to the arguments of the operation")

@@ -2,9 +2,10 @@ import Basics
 import BasicsSupport
 import Client
 import Glibc
-import Operator
 import Testing
 import Wire
+
+@testable import Operator
 
 @Suite struct ControlClientTests {
     static func outcome(_ daemon: FakeDaemon, _ answer: String, closing: Bool = false) -> Result<

@@ -138,9 +138,9 @@ import Wire
     func confirmation() throws {
         func require(_ words: [String]) throws {
             guard case .run(let invocation) = try ArgumentParser.parse(words, for: .ccsctl),
-                let name = OperationName(rawValue: invocation.command.name)
+                let operation = Operations.named(invocation.command.name)
             else { return }
-            let request = try CommandArguments.request(name, for: invocation)
+            let request = try CommandArguments.request(operation, for: invocation)
             try Confirmation.require(request, invocation)
         }
         try require(["senders", "remove", "5", "--yes"])

@@ -193,14 +193,14 @@ import WireSupport
                 return error.text + "\n"
             }
         }
-        for name in OperationName.allCases {
-            guard let command = name.command as? any ReportedCommand.Type else {
-                Issue.record("\(name) has no text")
+        for operation in Operations.all {
+            guard let command = operation as? any ReportedCommand.Type else {
+                Issue.record("\(operation) has no text")
                 continue
             }
             for answer in answers {
                 let text = outcome(command, answer)
-                #expect(text.contains(": expected ") && text.hasSuffix("\n"), "\(name): \(text)")
+                #expect(text.contains(": expected ") && text.hasSuffix("\n"), "\(operation): \(text)")
             }
         }
     }

@@ -99,6 +99,8 @@ extension ControlServer {
         return DrainSessions.Answer(sessions: sessions, state: daemon.drainer.state.word.rawValue)
     }
 
+    func checkConfiguration() -> CheckConfiguration.Answer { daemon.checkConfiguration().answer }
+
     func reload(_ command: ReloadConfiguration) throws(OperatorProblem) -> ReloadConfiguration.Answer {
         do {
             let reloaded = try daemon.reload(supplied: command.suppliedCertificate)

@@ -32,7 +32,16 @@ extension ControlServer {
         return RotateKey.Answer(sender: command.sender, key: Redacted(key), oldKeysExpireAt: end)
     }
 
-    func setSuspended(_ isSuspended: Bool, _ sender: SenderID) throws(OperatorProblem) -> SenderState {
+    func suspendSender(_ command: SuspendSender) throws(OperatorProblem) -> SenderState {
+        try setSuspended(true, command.sender)
+    }
+
+    func resumeSender(_ command: ResumeSender) throws(OperatorProblem) -> SenderState {
+        try setSuspended(false, command.sender)
+    }
+
+    private func setSuspended(_ isSuspended: Bool, _ sender: SenderID) throws(OperatorProblem) -> SenderState
+    {
         let isChanged = try changing { () throws(Senders.Problem) in
             try daemon.senders.setSuspended(isSuspended, sender)
         }

@@ -28,7 +28,15 @@ extension ControlServer {
             sender: command.sender, secret: WebhookSecrets.text(secret), oldSecretExpiresAt: end)
     }
 
-    func setWebhook(
+    func pauseWebhook(_ command: PauseWebhook) throws(OperatorProblem) -> WebhookState {
+        try setWebhook(command.sender, to: .paused)
+    }
+
+    func resumeWebhook(_ command: ResumeWebhook) throws(OperatorProblem) -> WebhookState {
+        try setWebhook(command.sender, to: .active)
+    }
+
+    private func setWebhook(
         _ sender: SenderID, to state: WebhookRecord.State
     ) throws(OperatorProblem) -> WebhookState {
         let isChanged = try changing { () throws(Senders.Problem) in

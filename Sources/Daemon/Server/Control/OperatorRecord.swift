@@ -30,8 +30,8 @@ struct OperatorRecord {
     }
 
     /// Creates the line of a command.
-    init(_ request: OperatorRequest, _ outcome: Outcome, seal: TokenSeal) {
-        command = request.name.rawValue
+    init(_ request: any OperatorCommand, _ outcome: Outcome, seal: TokenSeal) {
+        command = type(of: request).summary.name
         named = request.auditEntries.map { entry in
             switch entry.value {
             case .text(let text): (entry.key.rawValue, text)
@@ -46,12 +46,12 @@ struct OperatorRecord {
             result = Self.refused
             self.problem = problem.text
         }
-        isKept = Self.isKept(request.name)
+        isKept = Self.isKept(type(of: request))
     }
 
     /// Creates the line of a command that the role of its caller does not permit, without its arguments.
-    init(refused name: OperationName, _ problem: OperatorProblem) {
-        command = name.rawValue
+    init(refused operation: any OperatorCommand.Type, _ problem: OperatorProblem) {
+        command = operation.summary.name
         named = []
         result = Self.refused
         self.problem = problem.text
@@ -60,7 +60,7 @@ struct OperatorRecord {
 
     /// Creates the line of an invalid request, without any of its content.
     init(_ problem: RequestProblem) {
-        command = problem.operation?.rawValue ?? "unknown"
+        command = problem.operation?.summary.name ?? "unknown"
         named = []
         result = Self.refused
         self.problem = problem.recordedText
@@ -80,8 +80,8 @@ struct OperatorRecord {
 
     /// Whether the audit log keeps a command: one that only reads would soon be most of the log, since programs repeat it. An export
     /// is kept all the same, since it hands out the digests of all keys.
-    private static func isKept(_ name: OperationName) -> Bool {
-        name == .exportRecords || name.definition.summary.isChanging
+    private static func isKept(_ operation: any OperatorCommand.Type) -> Bool {
+        operation is ExportRecords.Type || operation.summary.isChanging
     }
 
     /// Returns the recipient for the log: a token grants its device's access, so it is replaced by the device's number.

@@ -105,18 +105,19 @@ final class OperatorLink: HTTPLink, CommandLink {
     /// Returns the command of a request. Throws if the role of the caller does not permit it, or an argument is invalid.
     private func command(
         _ route: OperatorRoute, _ arguments: JSONValue, _ caller: APICaller
-    ) throws(APIProblem) -> OperatorRequest {
-        let summary = route.operation.summary
+    ) throws(APIProblem) -> any OperatorCommand {
+        let operation = route.operation.command
+        let summary = operation.summary
         let address = ControlCaller.operator(name: caller.name, address: connection.peer.host)
         guard summary.role == .viewer || caller.role == .operator else {
             let problem = OperatorProblem(
-                "\(summary.name.rawValue) needs the role \(summary.role.rawValue), but \(caller.name) is a \(caller.role.rawValue)",
+                "\(summary.name) needs the role \(summary.role.rawValue), but \(caller.name) is a \(caller.role.rawValue)",
                 hint: "use the token of an operator with that role")
-            control.record(OperatorRecord(refused: summary.name, problem), address)
+            control.record(OperatorRecord(refused: operation, problem), address)
             throw APIProblem(.forbidden, problem.text, hint: problem.hint)
         }
-        do throws(FieldProblem) { return try OperatorRequest(summary.name, arguments: arguments) } catch {
-            control.record(OperatorRecord(RequestProblem(error, in: summary.name)), address)
+        do throws(FieldProblem) { return try operation.init(arguments: arguments) } catch {
+            control.record(OperatorRecord(RequestProblem(error, in: operation)), address)
             throw APIProblem(error)
         }
     }

@@ -32,9 +32,9 @@ public enum ConsoleTables {
     /// The route of an operation, and what its command line needs: arguments in order, options, and what ccsctl fills in.
     private static func operation(_ route: OperatorRoute) -> JSONValue {
         let summary = route.operation.summary
-        let form = summary.name.form
+        let form = OperationForm.of(route.operation.command)
         return .object([
-            .init("name", .string(summary.name.rawValue)), .init("method", .string(route.method.rawValue)),
+            .init("name", .string(summary.name)), .init("method", .string(route.method.rawValue)),
             .init("path", .string(route.path)), .init("role", .string(summary.role.rawValue)),
             .init("destroys", .boolean(summary.isDestroying)),
             .init("positions", .array(form.positions.map { .string($0) })),

@@ -8,7 +8,7 @@ public enum OperationPrinter {
             # Commands of a running ccsd
 
             The operations of a running ccsd, for `ccsctl` or as a line of JSON on the control socket:
-            `{"command":"\(OperationName.listDevices.rawValue)","arguments":{"limit":10}}`. The answer is `{"ok":true,"result":{…}}` or
+            `{"command":"\(ListDevices.summary.name)","arguments":{"limit":10}}`. The answer is `{"ok":true,"result":{…}}` or
             `{"ok":false,"error":"…","hint":"…"}`. Before it, long operations report their progress (`{"progress":{…}}`), and some send
             further lines. Unknown arguments are refused. The role **viewer** allows reading; the role **operator** also allows
             changes, and access to tokens and keys. Every operation is logged as `operator_command` with the user, process, command,
@@ -19,10 +19,10 @@ public enum OperationPrinter {
             |---|---|---|---|
 
             """
-        let operations = OperationName.allCases.map(\.definition)
+        let operations = Operations.all.map { $0.definition }
         for operation in operations {
             let summary = operation.summary
-            text += "| `\(summary.name.rawValue)` | \(summary.role.rawValue) | "
+            text += "| `\(summary.name)` | \(summary.role.rawValue) | "
             text += "\(Self.change(summary)) | \(cell(summary.text)) |\n"
         }
         return text + operations.map(section).joined()
@@ -34,7 +34,7 @@ public enum OperationPrinter {
     }
 
     private static func section(_ operation: OperationDefinition) -> String {
-        var text = "\n## `\(operation.summary.name.rawValue)`\n\n\(operation.summary.text)\n"
+        var text = "\n## `\(operation.summary.name)`\n\n\(operation.summary.text)\n"
         for paragraph in operation.summary.details { text += "\n\(paragraph)\n" }
         if !operation.arguments.isEmpty {
             text += "\n| argument | type | default | description |\n|---|---|---|---|\n"

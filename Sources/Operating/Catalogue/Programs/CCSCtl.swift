@@ -10,7 +10,7 @@ extension Program {
             "With --server and --token-file it sends them to the operator API of another machine instead (operator_api: true); ccsctl operators add creates a token there. Files and folders in arguments are read and written here, except those of backup, which ccsd writes.",
             "Server keys cannot be given as arguments, which every user of the machine can read: use --key-file or --key-stdin.",
         ],
-        commands: OperationName.allCases.map(\.form.command) + offlineCommands,
+        commands: Operations.all.map { OperationForm.of($0).command } + offlineCommands,
         options: [
             Option("--socket", .path, "PATH", "The control socket of the daemon."),
             Option(

@@ -1,6 +1,6 @@
 import Operator
 
-extension OperationName {
+extension OperationForm {
     static let authorityForm = OperationForm(
         ShowAuthority.self,
         options: [
@@ -66,5 +66,22 @@ extension OperationName {
             Example(
                 "List devices of an app without contact since a day",
                 "ccsctl devices list --app com.example.app --seen-before 2026-11-20T00:00:00Z"),
+        ])
+
+    static let addFaultForm = OperationForm(
+        AddFault.self, flags: [\.sender: "--sender"],
+        examples: [
+            Example(
+                "Refuse the next three messages to a device",
+                "ccsctl faults add refuse --token \"$TOKEN\" --error SERVICE_UNAVAILABLE --count 3")
+        ])
+
+    static let backupForm = OperationForm(
+        MakeBackup.self,
+        details: [
+            "A DIR without / is a name: the folder is created in /var/lib/ccsd-backup under the service unit, and in the current folder of ccsctl elsewhere. Any other relative DIR is taken from the current folder of ccsctl."
+        ],
+        examples: [
+            Example("Back up the service to /var/lib/ccsd-backup/monday", "ccsctl backup monday")
         ])
 }

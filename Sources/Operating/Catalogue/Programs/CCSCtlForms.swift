@@ -1,130 +1,74 @@
 import Basics
 public import Operator
 
-extension OperationName {
-    /// The form of the operation on the command line of `ccsctl`; an operation without a form does not compile.
-    public var form: OperationForm {
-        switch self {
-        case .showStatus: OperationForm(ShowStatus.self)
-        case .showAuthority: Self.authorityForm
-        case .showConfiguration: Self.configurationForm
-        case .logLevel: Self.logLevelForm
-        case .listAuditLog: Self.auditLogForm
-        case .suspendSender: OperationForm(SuspendSender.self)
-        case .resumeSender: OperationForm(ResumeSender.self)
-        case .senderStats: OperationForm(SenderStatistics.self, optionalArguments: [\.sender])
-        case .listMessages: Self.messagesForm
-        case .checkHealth: Self.healthForm
-        case .showFigures: Self.topForm
-        case .checkConfiguration: Self.checkForm
-        case .reloadConfiguration: Self.reloadForm
-        case .showClock: OperationForm(ShowClock.self)
-        case .acceptClock: OperationForm(AcceptClock.self)
-        case .advanceClock: OperationForm(AdvanceClock.self)
-        case .drainSessions:
+extension OperationForm {
+    /// Returns the form of an operation on the command line of `ccsctl`.
+    public static func of(_ operation: any OperatorCommand.Type) -> OperationForm {
+        switch operation {
+        case is ShowAuthority.Type: authorityForm
+        case is ShowConfiguration.Type: configurationForm
+        case is ChangeLogLevel.Type: logLevelForm
+        case is ListAuditLog.Type: auditLogForm
+        case is SenderStatistics.Type: OperationForm(SenderStatistics.self, optionalArguments: [\.sender])
+        case is ListMessages.Type: messagesForm
+        case is CheckHealth.Type: healthForm
+        case is ShowFigures.Type: topForm
+        case is CheckConfiguration.Type: checkForm
+        case is ReloadConfiguration.Type: reloadForm
+        case is DrainSessions.Type:
             OperationForm(
                 DrainSessions.self, flags: [\.sender: "--sender"],
                 examples: [
                     Example("Let one sender reconnect", "ccsctl drain --sender 100000000001"),
                     Example("Let no client in before the backup of a move", "ccsctl drain --hold"),
                 ])
-        case .auditStore:
+        case is AuditStore.Type:
             OperationForm(AuditStore.self, details: ["Exits with 1 if the check fails."])
-        case .makeBackup:
+        case is MakeBackup.Type: backupForm
+        case is ExportRecords.Type: exportForm
+        case is ImportRecords.Type: importForm
+        case is HandOverPartition.Type: handoverForm
+        case is AddOperator.Type: addOperatorForm
+        case is SendMessage.Type: sendForm
+        case is AddSender.Type: addSenderForm
+        case is RotateKey.Type: OperationForm(RotateKey.self, supplied: [\.key], options: keyOptions)
+        case is SetWebhook.Type: setWebhookForm
+        case is RotateWebhookSecret.Type:
             OperationForm(
-                MakeBackup.self,
-                details: [
-                    "A DIR without / is a name: the folder is created in /var/lib/ccsd-backup under the service unit, and in the current folder of ccsctl elsewhere. Any other relative DIR is taken from the current folder of ccsctl."
-                ],
-                examples: [
-                    Example("Back up the service to /var/lib/ccsd-backup/monday", "ccsctl backup monday")
-                ])
-        case .exportRecords: Self.exportForm
-        case .importRecords: Self.importForm
-        case .showCluster: OperationForm(ShowCluster.self)
-        case .handOverPartition: Self.handoverForm
-        case .removeNode: OperationForm(RemoveNode.self)
-        case .addOperator: Self.addOperatorForm
-        case .listOperators: OperationForm(ListOperators.self)
-        case .removeOperator: OperationForm(RemoveOperator.self)
-        case .admitNode: OperationForm(AdmitNode.self)
-        case .listSessions: OperationForm(ListSessions.self)
-        case .sendMessage: Self.sendForm
-        case .addSender: Self.addSenderForm
-        case .listSenders: OperationForm(ListSenders.self)
-        case .rotateKey: OperationForm(RotateKey.self, supplied: [\.key], options: Self.keyOptions)
-        case .removeSender: OperationForm(RemoveSender.self)
-        case .setWebhook: Self.setWebhookForm
-        case .showWebhook: OperationForm(ShowWebhook.self)
-        case .listWebhooks: OperationForm(ListWebhooks.self)
-        case .rotateWebhookSecret:
-            OperationForm(
-                RotateWebhookSecret.self, supplied: [\.secret], options: Self.webhookSecretOptions)
-        case .pauseWebhook: OperationForm(PauseWebhook.self)
-        case .resumeWebhook: OperationForm(ResumeWebhook.self)
-        case .clearWebhook: OperationForm(ClearWebhook.self)
-        case .addAccount: Self.addAccountForm
-        case .listAccounts: OperationForm(ListAccounts.self, optionalArguments: [\.sender])
-        case .removeAccount: OperationForm(RemoveAccount.self)
-        case .addAPNsCredential: Self.addAPNsCredentialForm
-        case .listAPNsCredentials: OperationForm(ListAPNsCredentials.self)
-        case .showAPNsCredential: OperationForm(ShowAPNsCredential.self)
-        case .testAPNsCredential:
+                RotateWebhookSecret.self, supplied: [\.secret], options: webhookSecretOptions)
+        case is AddAccount.Type: addAccountForm
+        case is ListAccounts.Type: OperationForm(ListAccounts.self, optionalArguments: [\.sender])
+        case is AddAPNsCredential.Type: addAPNsCredentialForm
+        case is TestAPNsCredential.Type:
             OperationForm(
                 TestAPNsCredential.self,
                 details: ["Exits with 1 unless Apple accepts the credential in every tested environment."])
-        case .removeAPNsCredential: OperationForm(RemoveAPNsCredential.self)
-        case .listAPNsFeedback: OperationForm(ListAPNsFeedback.self)
-        case .listDevices: Self.devicesForm
-        case .showDevice: OperationForm(ShowDevice.self)
-        case .traceDevice:
+        case is ListDevices.Type: devicesForm
+        case is TraceDevice.Type:
             OperationForm(
                 TraceDevice.self, details: ["Ctrl-C ends the trace."],
                 examples: [Example("Trace for ten minutes", "ccsctl devices trace \"$TOKEN\" --seconds 600")])
-        case .forgetDevice: OperationForm(ForgetDevice.self)
-        case .listInstallations: OperationForm(ListInstallations.self)
-        case .showInstallation: OperationForm(ShowInstallation.self)
-        case .revokeInstallation: OperationForm(RevokeInstallation.self)
-        case .listTopics:
+        case is ListTopics.Type:
             OperationForm(
                 ListTopics.self, flags: [\.sender: "--sender"],
                 examples: [
                     Example("List the topics of one sender", "ccsctl topics list --sender 100000000001")
                 ])
-        case .listRunningTopics: OperationForm(ListRunningTopics.self)
-        case .addVirtualDevice:
+        case is AddVirtualDevice.Type:
             OperationForm(
                 AddVirtualDevice.self,
                 examples: [
                     Example("Create a device", "ccsctl virtual-devices add 100000000001 org.example.app")
                 ])
-        case .listVirtualDevices: OperationForm(ListVirtualDevices.self)
-        case .changeVirtualDevice: OperationForm(ChangeVirtualDevice.self)
-        case .readVirtualDevice: OperationForm(ReadVirtualDevice.self)
-        case .sendFromVirtualDevice: Self.sendFromVirtualDeviceForm
-        case .listSent: OperationForm(ListSent.self)
-        case .settleVirtualDevice: OperationForm(SettleVirtualDevice.self)
-        case .reinstallVirtualDevice: OperationForm(ReinstallVirtualDevice.self)
-        case .unregisterVirtualDevice: OperationForm(UnregisterVirtualDevice.self)
-        case .removeVirtualDevice: OperationForm(RemoveVirtualDevice.self)
-        case .addRecorder: OperationForm(AddRecorder.self)
-        case .listRecorders: OperationForm(ListRecorders.self)
-        case .readRecorder: OperationForm(ReadRecorder.self)
-        case .clearRecorder: OperationForm(ClearRecorder.self)
-        case .removeRecorder: OperationForm(RemoveRecorder.self)
-        case .addFault:
-            OperationForm(
-                AddFault.self, flags: [\.sender: "--sender"],
-                examples: [
-                    Example(
-                        "Refuse the next three messages to a device",
-                        "ccsctl faults add refuse --token \"$TOKEN\" --error SERVICE_UNAVAILABLE --count 3")
-                ])
-        case .listFaults: OperationForm(ListFaults.self)
-        case .removeFault: OperationForm(RemoveFault.self)
-        case .clearFaults: OperationForm(ClearFaults.self)
-        case .resetTestBench: OperationForm(ResetTestBench.self)
+        case is SendFromVirtualDevice.Type: sendFromVirtualDeviceForm
+        case is AddFault.Type: addFaultForm
+        default: plain(operation)
         }
+    }
+
+    /// The form of an operation that is described by its fields alone.
+    private static func plain(_ operation: (some OperatorCommand).Type) -> OperationForm {
+        OperationForm(operation)
     }
 
     private static let healthForm = OperationForm(

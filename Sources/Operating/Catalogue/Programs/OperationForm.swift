@@ -1,11 +1,10 @@
-public import Operator
+import Operator
 
 /// The command line form of an operation in `ccsctl`: its arguments and options, and what the tool adds.
 ///
 /// Names, documentation, limits and defaults are those of the operation. A required field is an argument and any other one an
 /// option `--field-name`, unless the form overrides this.
 public struct OperationForm: Sendable {
-    public let name: OperationName
     /// The resulting command of `ccsctl`.
     public let command: Command
     /// The fields that are positional arguments, in order.
@@ -37,12 +36,11 @@ public struct OperationForm: Sendable {
         let positional = given.filter { $0.presence == .required || optionalNames.contains($0.name) }
         let optional = given.filter { field in !positional.contains { $0.name == field.name } }
         let flags = optional.map { field in (field: field, flag: flagNames[field.name] ?? field.flag) }
-        name = definition.summary.name
         positions = positional.map(\.name)
         self.flags = flags.map { (field: $0.field.name, flag: $0.flag) }
         self.supplied = suppliedNames
         command = Command(
-            name.rawValue, definition.summary.text, details: definition.summary.details + details,
+            definition.summary.name, definition.summary.text, details: definition.summary.details + details,
             arguments: positional.map(\.argument) + arguments,
             options: flags.map { $0.field.option(named: $0.flag) } + options
                 + (definition.summary.isDestroying ? [Self.confirmation] : []), examples: examples)

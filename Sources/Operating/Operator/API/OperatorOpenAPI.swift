@@ -62,11 +62,11 @@ public enum OperatorOpenAPI {
             pathFields.map { parameter($0, in: "path") }
             + (isPost ? [] : route.otherFields.map { parameter($0, in: "query") })
         var members: [JSONValue.Member] = [
-            .init("operationId", .string(identifier(summary.name.rawValue))),
-            .init("tags", [.string(String(summary.name.rawValue.prefix { $0 != " " }))]),
+            .init("operationId", .string(identifier(summary.name))),
+            .init("tags", [.string(String(summary.name.prefix { $0 != " " }))]),
             .init("summary", .string(summary.text)),
             .init("x-role", .string(summary.role.rawValue)),
-            .init("x-ccsctl", .string("ccsctl \(summary.name.rawValue)")),
+            .init("x-ccsctl", .string("ccsctl \(summary.name)")),
         ]
         if !summary.details.isEmpty {
             members.append(.init("description", .string(summary.details.joined(separator: "\n\n"))))

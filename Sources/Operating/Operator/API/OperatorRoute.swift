@@ -23,12 +23,12 @@ public struct OperatorRoute: Sendable {
     public static let prefix = "/operator/v1"
 
     /// The routes of all operations.
-    public static let all = OperationName.allCases.map { OperatorRoute($0.definition) }
+    public static let all = Operations.all.map { OperatorRoute($0.definition) }
 
     /// Derives the route of an operation.
     public init(_ operation: OperationDefinition) {
         self.operation = operation
-        let words = operation.summary.name.rawValue.split(separator: " ").map(String.init)
+        let words = operation.summary.name.split(separator: " ").map(String.init)
         let isChanging = operation.summary.isChanging
         let collection = words[0]
         guard words.count == 2 else {

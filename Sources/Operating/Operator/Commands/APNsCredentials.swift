@@ -127,7 +127,7 @@ public struct AddAPNsCredential: OperatorCommand {
     }
 
     public static let summary = OperationSummary.changing(
-        .addAPNsCredential,
+        "apns add",
         "Add a credential with which iOS apps get their messages through Apple, and test it.",
         details: [
             "An app has one certificate for each environment, and a team one .p8 key, or one for each app: a new credential replaces that of the same app or team, and for the same sender, in the environments that it is for. A certificate for both environments replaces both.",
@@ -195,11 +195,8 @@ public struct AddAPNsCredential: OperatorCommand {
 
 /// Lists the credentials for APNs.
 public struct ListAPNsCredentials: OperatorCommand {
-    /// Creates the command.
-    public init() {}
-
     public static let summary = OperationSummary.reading(
-        .listAPNsCredentials,
+        "apns list",
         "List the credentials for APNs, when they expire, and whether Apple accepts them.")
     public static let fields = Fields(ListAPNsCredentials.init)
 
@@ -253,11 +250,8 @@ public struct ListAPNsCredentials: OperatorCommand {
 public struct ShowAPNsCredential: OperatorCommand {
     public var credential: String
 
-    /// Creates the command.
-    public init(credential: String) { self.credential = credential }
-
     public static let summary = OperationSummary.reading(
-        .showAPNsCredential, "Show a credential for APNs, without its private half.")
+        "apns show", "Show a credential for APNs, without its private half.")
     public static let fields = Fields(
         ShowAPNsCredential.init(credential:),
         .required(
@@ -300,14 +294,8 @@ public struct TestAPNsCredential: OperatorCommand {
     public var credential: String
     public var testBundle: String?
 
-    /// Creates the command.
-    public init(credential: String, testBundle: String? = nil) {
-        self.credential = credential
-        self.testBundle = testBundle
-    }
-
     public static let summary = OperationSummary.changing(
-        .testAPNsCredential, "Test a credential at Apple, in each environment that it is used for.",
+        "apns test", "Test a credential at Apple, in each environment that it is used for.",
         details: [
             "The test sends a message to a device token that does not exist: if Apple refuses only the token, the credential is good. No device gets anything."
         ])
@@ -336,11 +324,8 @@ public struct TestAPNsCredential: OperatorCommand {
 public struct RemoveAPNsCredential: OperatorCommand {
     public var credential: String
 
-    /// Creates the command.
-    public init(credential: String) { self.credential = credential }
-
     public static let summary = OperationSummary.destroying(
-        .removeAPNsCredential,
+        "apns remove",
         "Remove a credential for APNs; without another one, messages to its apps are refused.")
 
     public var consequence: String? {

@@ -48,19 +48,12 @@ public struct APNsFeedbackRow: Record {
 /// Lists the APNs device tokens of a sender that have ended.
 public struct ListAPNsFeedback: OperatorCommand {
     public var sender: SenderID
-    public var limit: Int
+    public var limit: Int = Limits.Operator.listedRowsDefault
     public var since: String?
-
-    /// Creates the command.
-    public init(sender: SenderID, limit: Int = Limits.Operator.listedRowsDefault, since: String? = nil) {
-        self.sender = sender
-        self.limit = limit
-        self.since = since
-    }
 
     /// The role is `operator`, since the answer contains tokens.
     public static let summary = OperationSummary.reading(
-        .listAPNsFeedback, role: .operator,
+        "apns feedback", role: .operator,
         "List the APNs device tokens of a sender's apps that have ended, oldest first.",
         details: [
             "Reading does not empty the list. A token leaves it when its app registers again. Each entry is shown for 30 days."

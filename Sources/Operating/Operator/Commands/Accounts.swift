@@ -12,7 +12,7 @@ public struct AddAccount: OperatorCommand {
     }
 
     public static let summary = OperationSummary.changing(
-        .addAccount, "Create a service account for SDKs of HTTP v1.",
+        "service-accounts add", "Create a service account for SDKs of HTTP v1.",
         details: [
             "The caller creates the key pair: the daemon stores the public key and never gets the private one."
         ])
@@ -52,11 +52,8 @@ public struct ListAccounts: OperatorCommand {
     /// The sender whose accounts are listed; `nil` lists all.
     public var sender: SenderID?
 
-    /// Creates the command.
-    public init(sender: SenderID? = nil) { self.sender = sender }
-
     public static let summary = OperationSummary.reading(
-        .listAccounts, "List the service accounts of one sender or of all.")
+        "service-accounts list", "List the service accounts of one sender or of all.")
     public static let fields = Fields(
         ListAccounts.init(sender:), .optional("sender_id", .sender, \.sender, audit: .sender, "The sender.")
     )
@@ -107,14 +104,8 @@ public struct RemoveAccount: OperatorCommand {
     public var sender: SenderID
     public var keyID: String
 
-    /// Creates the command.
-    public init(sender: SenderID, keyID: String) {
-        self.sender = sender
-        self.keyID = keyID
-    }
-
     public static let summary = OperationSummary.destroying(
-        .removeAccount, "Remove a service account; its access tokens stop working at once.")
+        "service-accounts remove", "Remove a service account; its access tokens stop working at once.")
 
     public var consequence: String? {
         "The service account of sender \(sender.number) with this key is removed; its access tokens become invalid at once."

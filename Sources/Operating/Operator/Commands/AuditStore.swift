@@ -4,7 +4,7 @@ public struct AuditStore: OperatorCommand {
     public init() {}
 
     public static let summary = OperationSummary.reading(
-        .auditStore, "Check that no accepted message was lost.",
+        "audit", "Check that no accepted message was lost.",
         details: [
             "Counts the messages in the store and checks that accepted = delivered + forwarded + replaced + expired + discarded + removed + pending."
         ])

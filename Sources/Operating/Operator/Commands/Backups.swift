@@ -14,7 +14,7 @@ public struct MakeBackup: OperatorCommand {
     }
 
     public static let summary = OperationSummary.changing(
-        .makeBackup, "Back up the running server to a new folder.",
+        "backup", "Back up the running server to a new folder.",
         details: [
             "The backup has everything as of one commit: senders, devices, registrations, topics, groups, waiting messages, the secrets that authenticate tokens, ccsd's own certificate authority, and the credentials for APNs. Messages are accepted and delivered meanwhile. The configuration file, a certificate of your own and its key are not part of it.",
             "ccsd itself writes the folder, which must be new or empty, and outside of the data directory. Under the service unit it may write to /var/lib/ccsd-backup, where it creates a folder of which only the name is given. On the mount of the data directory files are linked, which takes little space and time. Elsewhere they are copied, also from the service unit to /var/lib/ccsd-backup, which systemd mounts separately: that takes the full size of the store. Copy the folder to another machine afterwards. A backup that fails or is interrupted leaves nothing behind.",

@@ -2,11 +2,8 @@ public import Basics
 
 /// Shows whether the machine's clock is trusted.
 public struct ShowClock: OperatorCommand {
-    /// Creates the command.
-    public init() {}
-
     public static let summary = OperationSummary.reading(
-        .showClock, "Show the server's time, and whether the machine's clock is trusted.",
+        "clock show", "Show the server's time, and whether the machine's clock is trusted.",
         details: [
             "The clock is in doubt if it is more than three days ahead of the last run of ccsd, more than a minute behind it, or outside of 2023 to 2099. While it is, no device, message or token expires; messages are still delivered. It is trusted again as soon as it is set correctly, when a known device confirms it, or after clock_grace_seconds of uptime.",
             "A jump of the clock by more than ten seconds while ccsd runs is not followed: ccsd goes on with the time that it has measured itself, messages expire by that, and no device is forgotten. A jump back to that time ends the doubt. One that lasts is followed after ten minutes, or, if it is of more than three days, after clock_grace_seconds; both at once with ccsctl clock accept, or when a known device confirms it.",
@@ -48,15 +45,12 @@ public struct ShowClock: OperatorCommand {
 
 /// Accepts the machine's clock as correct.
 public struct AcceptClock: OperatorCommand {
-    /// Creates the command.
-    public init() {}
-
     public var consequence: String? {
         "What is overdue by the machine's clock expires, and cannot be restored."
     }
 
     public static let summary = OperationSummary.destroying(
-        .acceptClock, "Accept the machine's clock as correct; what is overdue by it then expires.",
+        "clock accept", "Accept the machine's clock as correct; what is overdue by it then expires.",
         details: [
             "Make sure first that it is correct: what expires cannot be restored. At most 2,000 devices expire per hour, so a mistake can still be stopped: stop ccsd, and set the clock."
         ])
@@ -114,11 +108,8 @@ public struct AdvanceClock: OperatorCommand {
     /// By how many seconds.
     public var seconds: Int
 
-    /// Creates the command.
-    public init(seconds: Int) { self.seconds = seconds }
-
     public static let summary = OperationSummary.changing(
-        .advanceClock, "Move the server's time forward, for tests.",
+        "clock advance", "Move the server's time forward, for tests.",
         details: [
             "Only with test_clock. What is due by the new time happens at once: messages, registrations, devices, keys and access tokens expire, and rates are replenished. Connections stay, and certificates, signatures of others and logins of operators keep the machine's time. The time never goes back, also not with a restart: start with an empty data directory for that."
         ])

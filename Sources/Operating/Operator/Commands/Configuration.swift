@@ -2,11 +2,8 @@ public import Basics
 
 /// Checks the configuration of the running daemon.
 public struct CheckConfiguration: OperatorCommand {
-    /// Creates the command.
-    public init() {}
-
     public static let summary = OperationSummary.reading(
-        .checkConfiguration,
+        "check",
         "Check the configuration, and the files, folders, sockets and ports in it.")
     public static let fields = Fields(CheckConfiguration.init)
 
@@ -110,7 +107,7 @@ public struct ReloadConfiguration: OperatorCommand {
     }
 
     public static let summary = OperationSummary.changing(
-        .reloadConfiguration,
+        "reload",
         "Reload the configuration and certificates, and report which changes need a restart. If any of them is invalid, nothing changes.",
         details: [
             "A certificate passed with the command is used instead of certificate_file and key_file until those change. It is for services under systemd, which keep the credentials of their start and do not see a renewal."

@@ -6,19 +6,14 @@ public struct TraceDevice: OperatorCommand {
     /// The device; a token limits the trace to messages of its registration.
     public var device: DeviceTarget
     /// The duration of the trace.
-    public var seconds: Int
-
-    /// Creates the command.
-    public init(device: DeviceTarget, seconds: Int = Self.presetSeconds) {
-        self.device = device
-        self.seconds = seconds
-    }
+    public var seconds: Int = Self.presetSeconds
 
     /// The default duration.
     public static let presetSeconds = 60
 
     public static let summary = OperationSummary.reading(
-        .traceDevice, "Trace a device: report each step of its messages as it happens, in both directions.",
+        "devices trace",
+        "Trace a device: report each step of its messages as it happens, in both directions.",
         details: [
             "A token limits the trace to messages of its registration. The steps are accepted, stored, sent, acknowledged, delivered, forwarded (APNs has it), deferred (APNs cannot take it now), replaced, expired, refused, discarded and removed; an upstream message starts with received. The content of messages is never shown.",
             "The trace ends after the given seconds, or with the caller's connection. Nothing is recorded for devices that are not traced.",

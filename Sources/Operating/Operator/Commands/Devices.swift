@@ -4,12 +4,9 @@ public import Basics
 public struct ShowDevice: OperatorCommand {
     public var device: DeviceTarget
 
-    /// Creates the command.
-    public init(device: DeviceTarget) { self.device = device }
-
     /// The role is `operator`, since the answer contains the device's tokens, which grant the device's access.
     public static let summary = OperationSummary.reading(
-        .showDevice, role: .operator,
+        "devices show", role: .operator,
         "Show a device: last contact, connection, registrations and pending messages.")
     public static let fields = Fields(
         ShowDevice.init(device:),
@@ -161,11 +158,8 @@ public struct ShowDevice: OperatorCommand {
 public struct ForgetDevice: OperatorCommand {
     public var device: DeviceID
 
-    /// Creates the command.
-    public init(device: DeviceID) { self.device = device }
-
     public static let summary = OperationSummary.destroying(
-        .forgetDevice, "Remove a device, its registrations and its pending messages.")
+        "devices forget", "Remove a device, its registrations and its pending messages.")
 
     public var consequence: String? {
         "Device \(device.number) is removed with its registrations and pending messages; its apps get no messages until they register again."

@@ -25,7 +25,7 @@ public struct ExportRecords: OperatorCommand {
     public static let presetLimit = 500
 
     public static let summary = OperationSummary.reading(
-        .exportRecords, role: .operator,
+        "export", role: .operator,
         "Export senders, key digests, devices, registrations, topics, groups and installations as JSON lines.",
         details: [
             "For a server of another version, or on another machine: `ccsctl import` reads the file. Tokens, keys and devices stay valid there, since the export has the secret that authenticates tokens, and the digests of keys: keep it as safe as the data directory. Messages, credentials for APNs and certificates are not exported; `ccsctl backup` has them.",
@@ -72,7 +72,7 @@ public struct ImportRecords: OperatorCommand {
     }
 
     public static let summary = OperationSummary.destroying(
-        .importRecords, "Import the JSON lines of an export.",
+        "import", "Import the JSON lines of an export.",
         details: [
             "An import can be repeated: rows that are here already count as unchanged. A row that differs from what is here is reported with its line and kept out, unless --replace is given. Invalid rows are reported with their line and field, and the others are imported.",
             "A server without devices takes over the secret that authenticates tokens, and needs a restart then. A server with devices and another secret refuses the import: its own tokens would become invalid.",

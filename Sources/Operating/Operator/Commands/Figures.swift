@@ -6,7 +6,7 @@ public struct ShowFigures: OperatorCommand {
     public init() {}
 
     public static let summary = OperationSummary.reading(
-        .showFigures, "Show rates, latencies, connections, waiting messages, senders and refusals.",
+        "top", "Show rates, latencies, connections, waiting messages, senders and refusals.",
         details: [
             "The answer has the counters since the start; a rate is the difference of two answers. It is the only operation that is not recorded as operator_command, since it is repeated every few seconds and shows no names but sender IDs."
         ])

@@ -1,10 +1,7 @@
 /// Checks whether the daemon works, and for how long it will.
 public struct CheckHealth: OperatorCommand {
-    /// Creates the command.
-    public init() {}
-
     public static let summary = OperationSummary.reading(
-        .checkHealth, "Check whether the daemon works, and name what will stop it soon.",
+        "health", "Check whether the daemon works, and name what will stop it soon.",
         details: [
             "It checks the store, the state, the clock, the registry, the disk, the descriptors, the certificates, the cluster and the last reload, most urgent first.",
             "A cluster has one finding for each cause of its alarms.",

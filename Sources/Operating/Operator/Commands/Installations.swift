@@ -38,18 +38,12 @@ public struct InstallationRow: Record {
 
 /// Lists the Firebase installations.
 public struct ListInstallations: OperatorCommand {
-    public var limit: Int
+    public var limit: Int = Limits.Operator.listedRowsDefault
     /// The installation after which the page starts; `nil` for the first page.
     public var after: String?
 
-    /// Creates the command.
-    public init(limit: Int = Limits.Operator.listedRowsDefault, after: String? = nil) {
-        self.limit = limit
-        self.after = after
-    }
-
     public static let summary = OperationSummary.reading(
-        .listInstallations, "List the Firebase installations with their numbers of registrations.")
+        "installations list", "List the Firebase installations with their numbers of registrations.")
     public static let fields = Fields(
         ListInstallations.init(limit:after:),
         .preset(
@@ -82,11 +76,8 @@ public struct ListInstallations: OperatorCommand {
 public struct ShowInstallation: OperatorCommand {
     public var installation: String
 
-    /// Creates the command.
-    public init(installation: String) { self.installation = installation }
-
     public static let summary = OperationSummary.reading(
-        .showInstallation, "Show a Firebase installation: project, last use and number of registrations.")
+        "installations show", "Show a Firebase installation: project, last use and number of registrations.")
     public static let fields = Fields(
         ShowInstallation.init(installation:),
         .required(
@@ -101,15 +92,12 @@ public struct ShowInstallation: OperatorCommand {
 public struct RevokeInstallation: OperatorCommand {
     public var installation: String
 
-    /// Creates the command.
-    public init(installation: String) { self.installation = installation }
-
     public var consequence: String? {
         "The tokens of installation \(installation) stop working at once; its app must create a new installation."
     }
 
     public static let summary = OperationSummary.destroying(
-        .revokeInstallation, "Revoke the tokens of a Firebase installation.",
+        "installations revoke", "Revoke the tokens of a Firebase installation.",
         details: [
             "Its refresh token and access tokens stop working at once, and its ID is never reused; the app creates a new installation when it is next refused. Its registrations remain until the app or the device removes them."
         ])

@@ -26,32 +26,12 @@ public struct SendMessage: OperatorCommand {
     public var timeToLive: Int?
     public var priority: Priority?
     /// Whether the sender gets a receipt when the device has acknowledged the message.
-    public var wantsReceipt: Bool
+    public var wantsReceipt: Bool = false
     /// A message of HTTP v1, or the body of a request with one, instead of all other fields but the sender.
     public var message: [JSONValue.Member]?
 
-    /// Creates the command.
-    public init(
-        sender: SenderID, to: Redacted<String>? = nil, messageID: String? = nil, rawData: String? = nil,
-        data: [JSONValue.Member]? = nil, notification: [JSONValue.Member]? = nil, collapseKey: String? = nil,
-        timeToLive: Int? = nil, priority: Priority? = nil, wantsReceipt: Bool = false,
-        message: [JSONValue.Member]? = nil
-    ) {
-        self.sender = sender
-        self.to = to
-        self.messageID = messageID
-        self.rawData = rawData
-        self.data = data
-        self.notification = notification
-        self.collapseKey = collapseKey
-        self.timeToLive = timeToLive
-        self.priority = priority
-        self.wantsReceipt = wantsReceipt
-        self.message = message
-    }
-
     public static let summary = OperationSummary.changing(
-        .sendMessage, "Send one message to a device, a group or a topic, as one of the senders.",
+        "send", "Send one message to a device, a group or a topic, as one of the senders.",
         details: [
             "The message is given by the fields of XMPP and legacy HTTP, or as a message of HTTP v1, which has all of them."
         ])

@@ -36,7 +36,7 @@ public struct AddOperator: OperatorCommand {
     }
 
     public static let summary = OperationSummary.changing(
-        .addOperator, "Add an operator for the API over HTTPS, and show the token.",
+        "operators add", "Add an operator for the API over HTTPS, and show the token.",
         details: [
             "The token is shown once and stored as a digest. A viewer may read; an operator may also change, and read tokens and keys. The API needs operator_api: true.",
             "In a cluster each node has its own operators.",
@@ -76,11 +76,8 @@ public struct AddOperator: OperatorCommand {
 
 /// Lists the operators of the API.
 public struct ListOperators: OperatorCommand {
-    /// Creates the command.
-    public init() {}
-
     public static let summary = OperationSummary.reading(
-        .listOperators, "List the operators of the API, without their tokens.")
+        "operators list", "List the operators of the API, without their tokens.")
     public static let fields = Fields(ListOperators.init)
 
     /// An operator.
@@ -132,11 +129,8 @@ public struct ListOperators: OperatorCommand {
 public struct RemoveOperator: OperatorCommand {
     public var name: String
 
-    /// Creates the command.
-    public init(name: String) { self.name = name }
-
     public static let summary = OperationSummary.destroying(
-        .removeOperator, "Remove an operator of the API; the token and its sessions end at once.")
+        "operators remove", "Remove an operator of the API; the token and its sessions end at once.")
 
     public var consequence: String? { "The token of \(name) and its sessions end, and cannot be restored." }
     public static let fields = Fields(

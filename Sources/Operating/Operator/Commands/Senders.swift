@@ -33,7 +33,7 @@ public struct AddSender: OperatorCommand {
     }
 
     public static let summary = OperationSummary.changing(
-        .addSender, "Add a sender and show its ID and key.",
+        "senders add", "Add a sender and show its ID and key.",
         details: ["Only a hash of the key is stored, so the key cannot be shown again."])
     public static let fields = Fields(
         AddSender.init(label:project:sender:key:),
@@ -72,10 +72,7 @@ public struct AddSender: OperatorCommand {
 
 /// Lists the senders.
 public struct ListSenders: OperatorCommand {
-    /// Creates the command.
-    public init() {}
-
-    public static let summary = OperationSummary.reading(.listSenders, "List the senders.")
+    public static let summary = OperationSummary.reading("senders list", "List the senders.")
     public static let fields = Fields(ListSenders.init)
 
     /// A sender in the list.
@@ -128,24 +125,15 @@ public struct ListSenders: OperatorCommand {
 public struct RotateKey: OperatorCommand {
     public var sender: SenderID
     /// The time for which the old keys keep working.
-    public var overlapSeconds: Int
+    public var overlapSeconds: Int = Self.presetOverlapSeconds
     /// The server key; `nil` generates one.
     public var key: Redacted<String>?
-
-    /// Creates the command.
-    public init(
-        sender: SenderID, overlapSeconds: Int = Self.presetOverlapSeconds, key: Redacted<String>? = nil
-    ) {
-        self.sender = sender
-        self.overlapSeconds = overlapSeconds
-        self.key = key
-    }
 
     /// The default overlap: a day.
     public static let presetOverlapSeconds = 86_400
 
     public static let summary = OperationSummary.destroying(
-        .rotateKey, "Give a sender a new key; its old keys keep working for a time.")
+        "senders rotate-key", "Give a sender a new key; its old keys keep working for a time.")
 
     public var consequence: String? {
         guard overlapSeconds == 0 else { return nil }
@@ -184,11 +172,8 @@ public struct RotateKey: OperatorCommand {
 public struct RemoveSender: OperatorCommand {
     public var sender: SenderID
 
-    /// Creates the command.
-    public init(sender: SenderID) { self.sender = sender }
-
     public static let summary = OperationSummary.destroying(
-        .removeSender, "Remove a sender; its connections end and its tokens become invalid.")
+        "senders remove", "Remove a sender; its connections end and its tokens become invalid.")
 
     public var consequence: String? {
         "Sender \(sender.number) is removed with its keys and service accounts; its app servers are disconnected, and apps can no longer be reached with its tokens."
@@ -234,11 +219,8 @@ public struct SenderState: Record {
 public struct SuspendSender: OperatorCommand {
     public var sender: SenderID
 
-    /// Creates the command.
-    public init(sender: SenderID) { self.sender = sender }
-
     public static let summary = OperationSummary.changing(
-        .suspendSender,
+        "senders suspend",
         "Suspend a sender: its connections end, and its app servers are refused until it is resumed.",
         details: [
             "Logins over XMPP are answered with account-disabled, HTTP requests with its server keys or access tokens with 401, and requests for access tokens with invalid_grant. Web pushes are refused with 403 if they are for a web app of the sender.",
@@ -256,11 +238,8 @@ public struct SuspendSender: OperatorCommand {
 public struct ResumeSender: OperatorCommand {
     public var sender: SenderID
 
-    /// Creates the command.
-    public init(sender: SenderID) { self.sender = sender }
-
     public static let summary = OperationSummary.changing(
-        .resumeSender, "Resume a suspended sender: its app servers may log in and send again.")
+        "senders resume", "Resume a suspended sender: its app servers may log in and send again.")
     public static let fields = Fields(
         ResumeSender.init(sender:),
         .required("sender_id", .sender, \.sender, audit: .sender, "The sender."))

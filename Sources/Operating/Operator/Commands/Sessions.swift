@@ -2,15 +2,13 @@ public import Basics
 
 /// Lists the peers that are logged in.
 public struct ListSessions: OperatorCommand {
-    public var limit: Int
-
-    /// Creates the command.
-    public init(limit: Int = Self.presetLimit) { self.limit = limit }
+    public var limit: Int = Self.presetLimit
 
     /// The default limit.
     public static let presetLimit = 1_000
 
-    public static let summary = OperationSummary.reading(.listSessions, "List the peers that are logged in.")
+    public static let summary = OperationSummary.reading(
+        "sessions list", "List the peers that are logged in.")
     public static let fields = Fields(
         ListSessions.init(limit:),
         .preset("limit", .integer(1...Limits.Operator.listedRows), \.limit, presetLimit, "List up to N."))
@@ -135,7 +133,7 @@ public struct DrainSessions: OperatorCommand {
     }
 
     public static let summary = OperationSummary.destroying(
-        .drainSessions, "Ask app servers to reconnect, then close their connections.",
+        "drain", "Ask app servers to reconnect, then close their connections.",
         details: [
             "Each connection gets CONNECTION_DRAINING; after drain_grace_seconds the connections are closed one by one, at random times within drain_spread_seconds. Messages in flight are still acknowledged, new messages get a CONNECTION_DRAINING error, and everything else goes to newly opened connections. The daemon keeps running, and devices stay connected.",
             "Without a session or a sender, all current connections of app servers are drained.",

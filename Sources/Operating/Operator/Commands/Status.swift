@@ -6,7 +6,7 @@ public struct ShowStatus: OperatorCommand {
     public init() {}
 
     public static let summary = OperationSummary.reading(
-        .showStatus, "Show state, listeners, connections and counters.")
+        "status", "Show state, listeners, connections and counters.")
     public static let fields = Fields(ShowStatus.init)
 
     /// The status of the daemon.

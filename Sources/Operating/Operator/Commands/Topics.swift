@@ -4,21 +4,12 @@ public import Basics
 public struct ListTopics: OperatorCommand {
     /// The sender whose topics are listed; `nil` lists all.
     public var sender: SenderID?
-    public var limit: Int
+    public var limit: Int = Limits.Operator.listedRowsDefault
     /// The topic after which the page starts; `nil` for the first page.
     public var after: TopicPosition?
 
-    /// Creates the command.
-    public init(
-        sender: SenderID? = nil, limit: Int = Limits.Operator.listedRowsDefault, after: TopicPosition? = nil
-    ) {
-        self.sender = sender
-        self.limit = limit
-        self.after = after
-    }
-
     public static let summary = OperationSummary.reading(
-        .listTopics, "List the topics with their numbers of subscribers.",
+        "topics list", "List the topics with their numbers of subscribers.",
         details: [
             "A topic exists as long as it has a subscriber. Subscribers are counted one by one, which takes about a second per million."
         ])
@@ -71,16 +62,13 @@ public struct ListTopics: OperatorCommand {
 
 /// Lists the messages to topics that are still being sent.
 public struct ListRunningTopics: OperatorCommand {
-    public var limit: Int
-
-    /// Creates the command.
-    public init(limit: Int = Self.presetLimit) { self.limit = limit }
+    public var limit: Int = Self.presetLimit
 
     /// The default limit, low because the subscribers are counted one by one.
     public static let presetLimit = 20
 
     public static let summary = OperationSummary.reading(
-        .listRunningTopics, "List the messages to topics and conditions that are still being sent.",
+        "topics running", "List the messages to topics and conditions that are still being sent.",
         details: [
             "\"done\" of \"total\" subscribers have been processed, and \"sent\" of them were sent the message; the others have left the topic or do not match the whole condition. A condition that also matches devices without subscriptions has no total."
         ])

@@ -4,22 +4,12 @@ public import Basics
 public struct RotateWebhookSecret: OperatorCommand {
     public var sender: SenderID
     /// The time for which requests are signed with the old secret as well.
-    public var overlapSeconds: Int
+    public var overlapSeconds: Int = RotateKey.presetOverlapSeconds
     /// The secret; `nil` generates one.
     public var secret: Redacted<String>?
 
-    /// Creates the command.
-    public init(
-        sender: SenderID, overlapSeconds: Int = RotateKey.presetOverlapSeconds,
-        secret: Redacted<String>? = nil
-    ) {
-        self.sender = sender
-        self.overlapSeconds = overlapSeconds
-        self.secret = secret
-    }
-
     public static let summary = OperationSummary.destroying(
-        .rotateWebhookSecret,
+        "senders webhook rotate",
         "Give a webhook a new secret; for a time requests are signed with the old one as well.")
 
     public var consequence: String? {
@@ -91,11 +81,8 @@ public struct WebhookState: Record {
 public struct PauseWebhook: OperatorCommand {
     public var sender: SenderID
 
-    /// Creates the command.
-    public init(sender: SenderID) { self.sender = sender }
-
     public static let summary = OperationSummary.changing(
-        .pauseWebhook, "Stop requests to a webhook until it is resumed.",
+        "senders webhook pause", "Stop requests to a webhook until it is resumed.",
         details: [
             "Messages wait in the store, and expire in time. App servers that connect over XMPP get them."
         ])
@@ -111,11 +98,9 @@ public struct PauseWebhook: OperatorCommand {
 public struct ResumeWebhook: OperatorCommand {
     public var sender: SenderID
 
-    /// Creates the command.
-    public init(sender: SenderID) { self.sender = sender }
-
     public static let summary = OperationSummary.changing(
-        .resumeWebhook, "Send requests to a webhook again that was paused or has answered 410 Gone.",
+        "senders webhook resume",
+        "Send requests to a webhook again that was paused or has answered 410 Gone.",
         details: ["An endpoint that is paused for its failures is tried at once."])
     public static let fields = Fields(
         ResumeWebhook.init(sender:),
@@ -129,11 +114,8 @@ public struct ResumeWebhook: OperatorCommand {
 public struct ClearWebhook: OperatorCommand {
     public var sender: SenderID
 
-    /// Creates the command.
-    public init(sender: SenderID) { self.sender = sender }
-
     public static let summary = OperationSummary.destroying(
-        .clearWebhook, "Remove the webhook of a sender with its secrets.")
+        "senders webhook clear", "Remove the webhook of a sender with its secrets.")
 
     public var consequence: String? {
         "The webhook of sender \(sender.number) is removed with its secrets; messages wait for an app server over XMPP."

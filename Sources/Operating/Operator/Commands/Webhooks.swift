@@ -12,7 +12,7 @@ extension FieldKind where Value == Redacted<String> {
 
 extension FieldKind where Value == String {
     /// The URL of an endpoint.
-    static var webhookURL: FieldKind { text(1...Limits.Webhook.urlBytes.upperBound, as: "URL") }
+    public static var webhookURL: FieldKind { text(1...Limits.Webhook.urlBytes.upperBound, as: "URL") }
 }
 
 /// Whether requests are sent to a webhook.
@@ -32,15 +32,8 @@ public struct SetWebhook: OperatorCommand {
     /// The secret; `nil` keeps the present one or generates one.
     public var secret: Redacted<String>?
 
-    /// Creates the command.
-    public init(sender: SenderID, url: String, secret: Redacted<String>? = nil) {
-        self.sender = sender
-        self.url = url
-        self.secret = secret
-    }
-
     public static let summary = OperationSummary.changing(
-        .setWebhook, "Send the upstream messages and receipts of a sender to an HTTPS endpoint.",
+        "senders webhook set", "Send the upstream messages and receipts of a sender to an HTTPS endpoint.",
         details: [
             "The endpoint gets them while no app server of the sender is connected over XMPP. Requests are signed as Standard Webhooks describes; the secret is shown once, when it is made.",
             "A new URL for a sender that has a webhook keeps its secret, and ends a pause.",
@@ -170,11 +163,8 @@ public struct WebhookDelivery: Record {
 public struct ShowWebhook: OperatorCommand {
     public var sender: SenderID
 
-    /// Creates the command.
-    public init(sender: SenderID) { self.sender = sender }
-
     public static let summary = OperationSummary.reading(
-        .showWebhook, "Show the webhook of a sender, and how its endpoint answers.",
+        "senders webhook show", "Show the webhook of a sender, and how its endpoint answers.",
         details: ["In a cluster, the node that owns the sender's partition sends, and has the figures."])
     public static let fields = Fields(
         ShowWebhook.init(sender:), .required("sender_id", .sender, \.sender, "The sender."))
@@ -185,10 +175,8 @@ public struct ShowWebhook: OperatorCommand {
 
 /// Lists the webhooks of all senders.
 public struct ListWebhooks: OperatorCommand {
-    /// Creates the command.
-    public init() {}
-
-    public static let summary = OperationSummary.reading(.listWebhooks, "List the webhooks of all senders.")
+    public static let summary = OperationSummary.reading(
+        "senders webhook list", "List the webhooks of all senders.")
     public static let fields = Fields(ListWebhooks.init)
 
     /// All webhooks.

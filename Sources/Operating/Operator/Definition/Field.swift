@@ -2,7 +2,7 @@ import Basics
 import Wire
 
 /// The key path of a field's value.
-typealias FieldPath<Root, Value> = any KeyPath<Root, Value> & Sendable
+public typealias FieldPath<Root, Value> = any KeyPath<Root, Value> & Sendable
 
 /// A field of a command or of an answer: its name, kind, key path and documentation.
 ///
@@ -30,7 +30,7 @@ public struct Field<Root: Sendable, Value: Sendable>: Sendable {
     }
 
     /// A field that must be present.
-    static func required(
+    public static func required(
         _ name: String, _ kind: FieldKind<Value>, _ path: FieldPath<Root, Value>,
         audit: AuditKey? = nil, _ documentation: String
     ) -> Field {
@@ -43,7 +43,7 @@ public struct Field<Root: Sendable, Value: Sendable>: Sendable {
     }
 
     /// A field that is omitted if there is no value.
-    static func optional<Wrapped>(
+    public static func optional<Wrapped>(
         _ name: String, _ kind: FieldKind<Wrapped>, _ path: FieldPath<Root, Value>,
         audit: AuditKey? = nil, _ documentation: String
     ) -> Field where Value == Wrapped? {
@@ -69,7 +69,7 @@ public struct Field<Root: Sendable, Value: Sendable>: Sendable {
     }
 
     /// A field that has a default when it is omitted.
-    static func preset(
+    public static func preset(
         _ name: String, _ kind: FieldKind<Value>, _ path: FieldPath<Root, Value>, _ preset: Value,
         audit: AuditKey? = nil, _ documentation: String
     ) -> Field where Value: Equatable {

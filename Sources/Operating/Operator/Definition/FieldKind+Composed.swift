@@ -49,7 +49,7 @@ extension JSONValue {
 
 extension FieldKind {
     /// An array of values of one kind.
-    static func list<Element>(_ element: FieldKind<Element>) -> FieldKind where Value == [Element] {
+    public static func list<Element>(_ element: FieldKind<Element>) -> FieldKind where Value == [Element] {
         FieldKind(
             .list(element.form), isSecret: element.isSecret,
             decode: { (value) throws(FieldProblem) -> [Element] in
@@ -70,7 +70,7 @@ extension FieldKind {
 
 extension FieldKind where Value: Record {
     /// An object with fields of its own.
-    static var record: FieldKind {
+    public static var record: FieldKind {
         FieldKind(
             .record(Value.fields.descriptions),
             decode: { (value) throws(FieldProblem) -> Value in try Value(json: value) },

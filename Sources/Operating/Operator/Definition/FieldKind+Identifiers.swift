@@ -3,7 +3,7 @@ import Wire
 
 extension FieldKind where Value == SenderID {
     /// A sender ID: encoded as text, decoded from text or a number.
-    static var sender: FieldKind {
+    public static var sender: FieldKind {
         scalar(
             .number("a sender ID", 1...(.max)), "N",
             parse: { value in
@@ -29,7 +29,7 @@ extension FieldKind where Value == NodeNumber {
 
 extension FieldKind where Value == DeviceID {
     /// The number of a device (Android ID): encoded as text, decoded from text or a number. A list may begin after 0.
-    static func device(from least: Int = 1) -> FieldKind {
+    public static func device(from least: Int = 1) -> FieldKind {
         scalar(
             .number("the number of a device", least...(.max)), "DEVICE",
             parse: { value in
@@ -161,5 +161,24 @@ extension FieldKind where Value == String {
     /// The ID of a credential for APNs.
     static var apnsCredential: FieldKind {
         text(1...Limits.APNsCredentials.bundleBytes.upperBound * 2, as: "CREDENTIAL")
+    }
+}
+
+extension FieldKind where Value == UnixMilliseconds {
+    /// A time in UTC.
+    public static var time: FieldKind {
+        scalar(
+            .time, "TIME", parse: { $0.text.flatMap { Timestamp.parsed(Array($0.utf8)) } },
+            encode: { .string(Timestamp.text($0)) })
+    }
+}
+
+extension FieldKind where Value == Redacted<[UInt8]> {
+    /// The content of a file as Base64, which must not appear in logs and error texts.
+    public static func secretFile(upTo bytes: Int) -> FieldKind {
+        scalar(
+            .named("Base64 of up to \(bytes) bytes"), "BASE64", isSecret: true,
+            parse: { value in value.base64(upTo: bytes).map { Redacted($0) } },
+            encode: { .string(Base64.text($0.revealed)) })
     }
 }

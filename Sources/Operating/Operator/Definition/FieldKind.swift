@@ -41,9 +41,22 @@ public struct FieldKind<Value: Sendable>: Sendable {
     }
 }
 
+extension FieldKind {
+    /// Returns the kind of values of another type that are encoded like those of this one.
+    public func map<Other>(
+        _ decoded: @escaping @Sendable (Value) throws(FieldProblem) -> Other,
+        _ encoded: @escaping @Sendable (Other) -> Value
+    ) -> FieldKind<Other> {
+        FieldKind<Other>(
+            form, placeholder, isSecret: isSecret,
+            decode: { (value) throws(FieldProblem) -> Other in try decoded(try decode(value)) },
+            encode: { encode(encoded($0)) })
+    }
+}
+
 extension FieldKind where Value == Bool {
     /// `true` or `false`; the word in a string is accepted as well.
-    static var boolean: FieldKind {
+    public static var boolean: FieldKind {
         scalar(
             .boolean,
             parse: { value in
@@ -58,7 +71,7 @@ extension FieldKind where Value == Bool {
 
 extension FieldKind where Value == Int {
     /// A whole number; digits in a string are accepted as well.
-    static func integer(_ range: ClosedRange<Int>, as placeholder: String = "N") -> FieldKind {
+    public static func integer(_ range: ClosedRange<Int>, as placeholder: String = "N") -> FieldKind {
         scalar(
             .integer(range), placeholder,
             parse: { value in
@@ -87,21 +100,12 @@ extension JSONValue {
     }
 }
 
-extension FieldKind where Value == UnixMilliseconds {
-    /// A time in UTC.
-    static var time: FieldKind {
-        scalar(
-            .time, "TIME", parse: { $0.text.flatMap { Timestamp.parsed(Array($0.utf8)) } },
-            encode: { .string(Timestamp.text($0)) })
-    }
-}
-
 extension FieldKind where Value == String {
     /// Text of any length, for answers.
     static var text: FieldKind { text(0...(.max)) }
 
     /// Text of a length in UTF-8 bytes.
-    static func text(_ bytes: ClosedRange<Int>, as placeholder: String = "TEXT") -> FieldKind {
+    public static func text(_ bytes: ClosedRange<Int>, as placeholder: String = "TEXT") -> FieldKind {
         scalar(
             .text(bytes), placeholder,
             parse: { $0.text(of: bytes) }, encode: { .string($0) })
@@ -110,7 +114,7 @@ extension FieldKind where Value == String {
 
 extension FieldKind where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
     /// One of the words of an enum.
-    static var word: FieldKind {
+    public static var word: FieldKind {
         let words = Value.allCases.map(\.rawValue)
         return scalar(
             .word(words), words.joined(separator: "|"), parse: { $0.text.flatMap(Value.init(rawValue:)) },
@@ -131,7 +135,7 @@ extension FieldKind where Value == Redacted<String> {
 
 extension JSONValue {
     /// Returns the bytes of a string in Base64. Returns `nil` for anything else, and for more than `limit` bytes.
-    fileprivate func base64(upTo limit: Int) -> [UInt8]? {
+    func base64(upTo limit: Int) -> [UInt8]? {
         guard let text, let decoded = Base64.bytes(Array(text.utf8).raw), decoded.count <= limit else {
             return nil
         }
@@ -141,19 +145,9 @@ extension JSONValue {
 
 extension FieldKind where Value == [UInt8] {
     /// Bytes as Base64.
-    static func base64(upTo bytes: Int) -> FieldKind {
+    public static func base64(upTo bytes: Int) -> FieldKind {
         scalar(
             .named("Base64 of up to \(bytes) bytes"), "BASE64", parse: { $0.base64(upTo: bytes) },
             encode: { .string(Base64.text($0)) })
-    }
-}
-
-extension FieldKind where Value == Redacted<[UInt8]> {
-    /// The content of a file as Base64, which must not appear in logs and error texts.
-    static func secretFile(upTo bytes: Int) -> FieldKind {
-        scalar(
-            .named("Base64 of up to \(bytes) bytes"), "BASE64", isSecret: true,
-            parse: { value in value.base64(upTo: bytes).map { Redacted($0) } },
-            encode: { .string(Base64.text($0.revealed)) })
     }
 }

@@ -22,7 +22,7 @@ public struct FieldProblem: Error, Sendable, Equatable {
     /// What to do.
     public private(set) var hint: String
 
-    init(_ fault: Fault, at path: String = "", expected: String, hint: String = "") {
+    public init(_ fault: Fault, at path: String = "", expected: String, hint: String = "") {
         self.path = path
         self.fault = fault
         self.expected = expected
@@ -30,7 +30,7 @@ public struct FieldProblem: Error, Sendable, Equatable {
     }
 
     /// A problem of fields that contradict each other.
-    static func conflict(_ text: String, hint: String) -> FieldProblem {
+    public static func conflict(_ text: String, hint: String) -> FieldProblem {
         FieldProblem(.conflict, expected: text, hint: hint)
     }
 

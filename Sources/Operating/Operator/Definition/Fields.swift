@@ -5,8 +5,9 @@ public struct Fields<Root: Sendable>: Sendable {
     private let coding: any FieldCoding<Root>
 
     /// Creates the fields of a type, in the order of the parameters of its initializer `make`.
-    init<each Value: Sendable>(
-        _ make: @escaping @Sendable (repeat each Value) -> Root, _ fields: repeat Field<Root, each Value>
+    public init<each Value: Sendable>(
+        _ make: @escaping @Sendable (repeat each Value) throws(FieldProblem) -> Root,
+        _ fields: repeat Field<Root, each Value>
     ) {
         coding = PackedFields(make: make, fields: (repeat each fields))
     }
@@ -45,7 +46,7 @@ protocol FieldCoding<Root>: Sendable {
 
 /// Fields of known types, one for each parameter of an initializer.
 private struct PackedFields<Root: Sendable, each Value: Sendable>: FieldCoding {
-    let make: @Sendable (repeat each Value) -> Root
+    let make: @Sendable (repeat each Value) throws(FieldProblem) -> Root
     let fields: (repeat Field<Root, each Value>)
 
     var descriptions: [FieldDescription] {

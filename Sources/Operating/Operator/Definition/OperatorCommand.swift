@@ -10,7 +10,8 @@ public enum Role: String, Sendable, CaseIterable {
 
 /// The description of an operation, without its fields.
 public struct OperationSummary: Sendable {
-    public let name: OperationName
+    /// The name in requests, `ccsctl` and audit lines; no other place spells it.
+    public let name: String
     /// The role that the caller needs.
     public let role: Role
     /// Whether it changes data.
@@ -24,7 +25,7 @@ public struct OperationSummary: Sendable {
 
     /// An operation that only reads.
     static func reading(
-        _ name: OperationName, role: Role = .viewer, _ text: String, details: [String] = []
+        _ name: String, role: Role = .viewer, _ text: String, details: [String] = []
     ) -> OperationSummary {
         OperationSummary(
             name: name, role: role, isChanging: false, isDestroying: false, text: text, details: details)
@@ -32,7 +33,7 @@ public struct OperationSummary: Sendable {
 
     /// An operation that changes data, for the role `operator` only.
     static func changing(
-        _ name: OperationName, _ text: String, details: [String] = []
+        _ name: String, _ text: String, details: [String] = []
     ) -> OperationSummary {
         OperationSummary(
             name: name, role: .operator, isChanging: true, isDestroying: false, text: text, details: details)
@@ -40,7 +41,7 @@ public struct OperationSummary: Sendable {
 
     /// An operation that changes data and may destroy some of it: `OperatorCommand.consequence` describes what.
     static func destroying(
-        _ name: OperationName, _ text: String, details: [String] = []
+        _ name: String, _ text: String, details: [String] = []
     ) -> OperationSummary {
         OperationSummary(
             name: name, role: .operator, isChanging: true, isDestroying: true, text: text, details: details)
@@ -72,7 +73,7 @@ extension OperatorCommand {
     public var consequence: String? { nil }
 
     /// Decodes the arguments of a command. An unknown argument is refused, since it may be a misspelt limit.
-    init(arguments: JSONValue) throws(FieldProblem) {
+    public init(arguments: JSONValue) throws(FieldProblem) {
         let names = Self.fields.descriptions.map(\.name)
         for member in arguments.members ?? [] where !names.contains(member.key) {
             let expected = names.isEmpty ? "no arguments" : "one of \(names.joined(separator: ", "))"
@@ -92,8 +93,8 @@ extension OperatorCommand {
     /// The operation with its fields, for documentation and front ends.
     public static var definition: OperationDefinition {
         OperationDefinition(
-            summary: summary, arguments: fields.descriptions, answer: Answer.fields.descriptions,
-            lines: Line.definitions)
+            command: self, summary: summary, arguments: fields.descriptions,
+            answer: Answer.fields.descriptions, lines: Line.definitions)
     }
 }
 
@@ -127,6 +128,8 @@ public struct LineDefinition: Sendable {
 
 /// The description of an operation with its fields, for documentation and front ends.
 public struct OperationDefinition: Sendable {
+    /// The type of its command.
+    public let command: any OperatorCommand.Type
     public let summary: OperationSummary
     public let arguments: [FieldDescription]
     public let answer: [FieldDescription]

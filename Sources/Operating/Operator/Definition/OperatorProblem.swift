@@ -18,7 +18,7 @@ public struct OperatorProblem: Error, Sendable, Equatable {
 /// Why a request is not a valid command.
 public struct RequestProblem: Error, Sendable {
     /// The requested operation; `nil` if none has that name.
-    public let operation: OperationName?
+    public let operation: (any OperatorCommand.Type)?
     /// The answer to the caller.
     public let problem: OperatorProblem
     /// The same without any input of the caller, which may be a secret in the wrong place.
@@ -31,7 +31,7 @@ public struct RequestProblem: Error, Sendable {
     }
 
     /// The problem of an invalid argument of an operation.
-    public init(_ fault: FieldProblem, in operation: OperationName) {
+    public init(_ fault: FieldProblem, in operation: any OperatorCommand.Type) {
         self.operation = operation
         problem = OperatorProblem(fault.text, hint: fault.hint)
         recordedText = fault.recordedText

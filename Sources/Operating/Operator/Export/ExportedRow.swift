@@ -1,16 +1,8 @@
 public import Basics
 public import Wire
 
-/// A line of an export: one JSON object with its `kind`.
-public enum ExportedRow: Sendable {
-    case secret(ExportedSecret)
-    case sender(ExportedSender)
-    case device(ExportedDevice)
-    case registration(ExportedRegistration)
-    case subscription(ExportedSubscription)
-    case installation(ExportedInstallation)
-    case group(ExportedGroup)
-
+/// The lines of an export: each is one JSON object with its `kind`. The server has the types of those that hold its records.
+public enum ExportedRow {
     /// The kind of a line.
     public enum Kind: String, Sendable, CaseIterable {
         case header, secret, sender, device, registration, subscription, installation, group, end
@@ -18,23 +10,6 @@ public enum ExportedRow: Sendable {
 
     /// The member of each line that names its kind.
     public static let kindKey = "kind"
-
-    /// Decodes a line. A member that is not a field is refused, since it may be a misspelt one.
-    public init(json: JSONValue) throws(FieldProblem) {
-        switch try Self.kind(of: json) {
-        case .secret: self = .secret(try Self.strict(json))
-        case .sender: self = .sender(try Self.strict(json))
-        case .device: self = .device(try Self.strict(json))
-        case .registration: self = .registration(try Self.strict(json))
-        case .subscription: self = .subscription(try Self.strict(json))
-        case .installation: self = .installation(try Self.strict(json))
-        case .group: self = .group(try Self.strict(json))
-        case .header, .end:
-            throw FieldProblem(
-                .invalid(value: json[Self.kindKey]?.text), at: Self.kindKey,
-                expected: "a row: the header is the first line, and the end the last one")
-        }
-    }
 
     /// Returns the kind of a line.
     public static func kind(of json: JSONValue) throws(FieldProblem) -> Kind {
@@ -64,23 +39,43 @@ public enum ExportedRow: Sendable {
         return try Row(json: json)
     }
 
-    /// The encoded line.
-    public var json: JSONValue {
-        switch self {
-        case .secret(let row): Self.json(.secret, row)
-        case .sender(let row): Self.json(.sender, row)
-        case .device(let row): Self.json(.device, row)
-        case .registration(let row): Self.json(.registration, row)
-        case .subscription(let row): Self.json(.subscription, row)
-        case .installation(let row): Self.json(.installation, row)
-        case .group(let row): Self.json(.group, row)
-        }
-    }
-
     /// Encodes a record with its kind.
     public static func json(_ kind: Kind, _ row: some Record) -> JSONValue {
         .object([.init(kindKey, .string(kind.rawValue))] + (row.json.members ?? []))
     }
+}
+
+/// A secret of the server that what it has handed out depends on.
+public struct ExportedSecret: Record, Equatable {
+    /// What the secret is for.
+    public enum Name: String, Sendable, CaseIterable {
+        /// Authenticates registration tokens, notification keys and access tokens.
+        case token = "token_secret"
+    }
+
+    public var name: Name
+    public var value: Redacted<[UInt8]>
+
+    /// Creates a row.
+    public init(name: Name, value: Redacted<[UInt8]>) {
+        self.name = name
+        self.value = value
+    }
+
+    public static func == (a: Self, b: Self) -> Bool {
+        a.name == b.name && ConstantTime.equal(a.value.revealed, b.value.revealed)
+    }
+
+    public func check() throws(FieldProblem) {
+        guard value.revealed.count == 32 else {
+            throw .conflict("invalid value: expected Base64 of 32 bytes", hint: "export again")
+        }
+    }
+
+    public static let fields = Fields(
+        ExportedSecret.init(name:value:),
+        .required("name", .word, \.name, "What it is for."),
+        .required("value", .secretFile(upTo: 32), \.value, "The secret."))
 }
 
 /// The first line of an export.
@@ -121,7 +116,7 @@ public struct ExportEnd: Record, Equatable {
 
 extension FieldKind where Value == [UInt8] {
     /// Bytes that a client sent: a string if they are UTF-8, else `{"base64":"…"}`.
-    static func content(_ bytes: ClosedRange<Int>) -> FieldKind {
+    public static func content(_ bytes: ClosedRange<Int>) -> FieldKind {
         let key = "base64"
         return .scalar(
             .named("a string of \(bytes.lowerBound) to \(bytes.upperBound) bytes, or {\"base64\":\"…\"}"),
@@ -140,7 +135,7 @@ extension FieldKind where Value == [UInt8] {
     }
 
     /// A SHA-256 in Base64.
-    static var digest: FieldKind {
+    public static var digest: FieldKind {
         .scalar(
             .named("Base64 of 32 bytes"), "BASE64",
             parse: { value in

@@ -64,7 +64,7 @@ public struct OperationsOutput: Record {
         /// Creates the row of an operation.
         public init(_ operation: OperationDefinition) {
             self.init(
-                name: operation.summary.name.rawValue, role: operation.summary.role.rawValue,
+                name: operation.summary.name, role: operation.summary.role.rawValue,
                 isChanging: operation.summary.isChanging, isDestroying: operation.summary.isDestroying,
                 text: operation.summary.text, arguments: operation.arguments.map { FieldRow($0) },
                 answer: operation.answer.map { FieldRow($0) },

@@ -51,7 +51,7 @@ public enum OutputSchema {
         // A command that makes several requests prints an output of its own.
         let own = Set(offline.map(\.name))
         return [output("error", "A command that failed or was refused.", ErrorOutput.self)]
-            + OperationName.allCases.flatMap { outputs(of: $0.definition) }.filter { !own.contains($0.name) }
+            + Operations.all.flatMap { outputs(of: $0.definition) }.filter { !own.contains($0.name) }
             + offline
     }
 
@@ -63,14 +63,14 @@ public enum OutputSchema {
     }
 
     private static func outputs(of operation: OperationDefinition) -> [Output] {
-        let name = operation.summary.name.rawValue
+        let name = operation.summary.name
         let lines = operation.lines.map { line in
             Output(name: "\(name): \(line.name)", text: "A line before the answer.", fields: line.fields)
         }
         return [
             Output(
                 name: name, text: operation.summary.text,
-                fields: operation.answer + operation.summary.name.writtenFile)
+                fields: operation.answer + operation.writtenFile)
         ] + lines
     }
 
@@ -131,12 +131,12 @@ public enum OutputSchema {
     }
 }
 
-extension OperationName {
+extension OperationDefinition {
     /// The field with which `ccsctl` reports the file that it wrote for the operation; empty if it writes none.
     fileprivate var writtenFile: [FieldDescription] {
-        switch self {
-        case .addAccount: [WrittenFile.field(.required)]
-        case .showAuthority: [WrittenFile.field(.optional)]
+        switch command {
+        case is AddAccount.Type: [WrittenFile.field(.required)]
+        case is ShowAuthority.Type: [WrittenFile.field(.optional)]
         default: []
         }
     }
@@ -146,12 +146,6 @@ extension OperationName {
 public struct SchemaOutput: Record {
     public var dialect: String
     public var version: Int
-
-    /// Creates an output.
-    public init(dialect: String, version: Int) {
-        self.dialect = dialect
-        self.version = version
-    }
 
     public static let fields = Fields(
         SchemaOutput.init(dialect:version:),

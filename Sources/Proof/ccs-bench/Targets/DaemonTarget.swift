@@ -175,7 +175,7 @@ final class DaemonTarget: Target {
             case .done(let answer): return answer
             case .refused(let problem): throw ControlError.system(problem.text)
             }
-        } catch { throw BenchError("ccsd, \(Command.summary.name.rawValue): \(error)") }
+        } catch { throw BenchError("ccsd, \(Command.summary.name): \(error)") }
     }
 }
 

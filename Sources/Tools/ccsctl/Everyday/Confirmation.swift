@@ -7,12 +7,12 @@ import Operator
 /// Asks before a command destroys something.
 enum Confirmation {
     /// Throws unless the command destroys nothing, `--yes` is given, or the user of the terminal agrees.
-    static func require(_ request: OperatorRequest, _ invocation: Invocation) throws(Failure) {
-        guard let consequence = request.command.consequence, !invocation.has("--yes") else { return }
+    static func require(_ command: any OperatorCommand, _ invocation: Invocation) throws(Failure) {
+        guard let consequence = command.consequence, !invocation.has("--yes") else { return }
         guard isatty(STDIN_FILENO) == 1 else {
             throw Failure(
                 .usage,
-                "\(request.name.rawValue) needs a confirmation, and standard input is not a terminal",
+                "\(type(of: command).summary.name) needs a confirmation, and standard input is not a terminal",
                 hint: "\(consequence) To do it without a question, give --yes")
         }
         Output.printError(consequence)

@@ -20,8 +20,7 @@ struct ImportFile: ~Copyable {
         let source = ExportSource(run.path)
         var file = try LineFile(run.path)
         let count = try source.check(&file)
-        try Confirmation.require(
-            .importRecords(ImportRecords(rows: [], replaces: run.replaces)), invocation)
+        try Confirmation.require(ImportRecords(rows: [], replaces: run.replaces), invocation)
         try run.send(&file, count)
         let result = run.result
         if invocation.has("--json") {

@@ -41,9 +41,9 @@ struct OperatorAPIAttackTests {
             let path = route.path.replacing(/\{[a-z_]+\}/, with: "5")
             let answer = try bench.ask(route.method.rawValue, path, as: "victor")
             if summary.role == .operator {
-                #expect(answer.status == 403, "\(summary.name.rawValue): \(answer)")
+                #expect(answer.status == 403, "\(summary.name): \(answer)")
             } else {
-                #expect([200, 400, 409].contains(answer.status), "\(summary.name.rawValue): \(answer)")
+                #expect([200, 400, 409].contains(answer.status), "\(summary.name): \(answer)")
             }
         }
         let entries =

@@ -49,25 +49,30 @@ struct AuditLineTests {
     private static let key = "AIzaSECRET-KEY-OF-AN-OPERATOR-0123456789"
 
     /// The arguments and line of a command of the test bench, which is off.
-    private static func testBench(_ name: OperationName) -> (arguments: JSONValue, line: String) {
+    private static func testBench(_ operation: any OperatorCommand.Type) -> (
+        arguments: JSONValue, line: String
+    ) {
         let (arguments, audited): (JSONValue, String) =
-            switch name {
-            case .addVirtualDevice:
+            switch operation {
+            case is AddVirtualDevice.Type:
                 (
                     ["sender_id": "4711", "app": "org.example.app", "label": "first"],
                     "sender=4711 label=first"
                 )
-            case .addRecorder, .clearRecorder, .removeRecorder: (["sender_id": "4711"], "sender=4711")
-            case .addFault: (["action": "drop", "sender_id": "4711"], "sender=4711")
-            case .removeFault: (["fault": 3], "target=3")
-            case .clearFaults, .resetTestBench: ([:], "")
+            case is AddRecorder.Type, is ClearRecorder.Type, is RemoveRecorder.Type:
+                (["sender_id": "4711"], "sender=4711")
+            case is AddFault.Type: (["action": "drop", "sender_id": "4711"], "sender=4711")
+            case is RemoveFault.Type: (["fault": 3], "target=3")
+            case is ClearFaults.Type, is ResetTestBench.Type: ([:], "")
             default: (["device": "77"], "target=77")
             }
-        return (arguments, "command=\"\(name.rawValue)\" arguments=\"\(audited)\" result=refused")
+        return (arguments, "command=\"\(operation.summary.name)\" arguments=\"\(audited)\" result=refused")
     }
 
-    private static func operators(_ name: OperationName) -> (arguments: JSONValue, line: String) {
-        guard name == .addOperator else {
+    private static func operators(_ operation: any OperatorCommand.Type) -> (
+        arguments: JSONValue, line: String
+    ) {
+        guard operation is AddOperator.Type else {
             return (
                 ["name": "alice"], "command=\"operators remove\" arguments=\"operator=alice\" result=ok"
             )
@@ -80,93 +85,97 @@ struct AuditLineTests {
 
     /// The arguments for a changing operation and its expected audit line; `nil` for one that only reads.
     ///
-    /// A new operation does not compile without its case here.
-    private static func given(_ name: OperationName) -> (arguments: JSONValue, line: String)? {
-        switch name {
-        case .showStatus, .checkConfiguration, .showClock, .auditStore, .listSessions, .listSenders,
-            .listAccounts, .listDevices, .showDevice, .traceDevice, .listInstallations, .showInstallation,
-            .listTopics, .listRunningTopics, .listAPNsCredentials, .showAPNsCredential,
-            .listAPNsFeedback, .exportRecords, .showAuthority, .showConfiguration, .listAuditLog,
-            .senderStats, .listMessages, .checkHealth, .showFigures, .showCluster, .listVirtualDevices,
-            .readVirtualDevice, .settleVirtualDevice, .listSent, .listOperators, .listRecorders,
-            .readRecorder, .listFaults, .listWebhooks, .showWebhook:
-            nil
-        case .addVirtualDevice, .changeVirtualDevice, .sendFromVirtualDevice, .unregisterVirtualDevice,
-            .reinstallVirtualDevice, .removeVirtualDevice, .addRecorder, .clearRecorder, .removeRecorder,
-            .addFault, .removeFault, .clearFaults, .resetTestBench:
-            testBench(name)
-        case .addOperator, .removeOperator: operators(name)
-        case .handOverPartition:
+    /// A new operation that changes something fails the test without its case here.
+    private static func given(_ operation: any OperatorCommand.Type) -> (arguments: JSONValue, line: String)?
+    {
+        switch operation {
+        case is AddVirtualDevice.Type, is ChangeVirtualDevice.Type, is SendFromVirtualDevice.Type,
+            is UnregisterVirtualDevice.Type, is ReinstallVirtualDevice.Type, is RemoveVirtualDevice.Type,
+            is AddRecorder.Type, is ClearRecorder.Type, is RemoveRecorder.Type, is AddFault.Type,
+            is RemoveFault.Type, is ClearFaults.Type, is ResetTestBench.Type:
+            testBench(operation)
+        case is AddOperator.Type, is RemoveOperator.Type: operators(operation)
+        case is HandOverPartition.Type:
             (
                 ["partition": 3, "to": 2],
                 "command=\"cluster handover\" arguments=\"partition=3 node=2\" result=refused"
             )
-        case .removeNode, .admitNode:
-            (["node": 3], "command=\"\(name.rawValue)\" arguments=\"node=3\" result=refused")
-        case .logLevel:
+        case is RemoveNode.Type, is AdmitNode.Type:
+            (["node": 3], "command=\"\(operation.summary.name)\" arguments=\"node=3\" result=refused")
+        case is ChangeLogLevel.Type:
             (
                 ["level": "notice", "duration": "10m"],
                 "command=\"log level\" arguments=\"level=notice duration=600s\" result=ok"
             )
-        case .suspendSender, .resumeSender:
-            (["sender_id": "4711"], "command=\"\(name.rawValue)\" arguments=\"sender=4711\" result=ok")
-        case .reloadConfiguration:
+        case is ReloadConfiguration.Type:
             (
                 ["certificate": "SECRET", "private_key": "SECRET"],
                 "command=reload arguments=\"\" result=refused"
             )
-        case .acceptClock: ([:], "command=\"clock accept\" arguments=\"\" result=ok")
-        case .advanceClock:
+        case is AcceptClock.Type: ([:], "command=\"clock accept\" arguments=\"\" result=ok")
+        case is AdvanceClock.Type:
             (
                 ["duration": "4w"],
                 "command=\"clock advance\" arguments=\"duration=2419200s\" result=refused"
             )
-        case .drainSessions:
+        case is DrainSessions.Type:
             (["sender_id": "4711"], "command=drain arguments=\"sender=4711\" result=ok")
-        case .sendMessage:
+        case is SendMessage.Type:
             (
                 ["sender_id": "4711", "to": "SECRET-TOKEN", "data": ["text": "SECRET"]],
                 "command=send arguments=\"sender=4711 target=malformed\" result=BAD_REGISTRATION"
             )
-        case .addSender, .rotateKey, .removeSender, .addAccount, .removeAccount: senders(name)
-        case .setWebhook, .rotateWebhookSecret, .pauseWebhook, .resumeWebhook, .clearWebhook: webhooks(name)
-        case .addAPNsCredential, .testAPNsCredential, .removeAPNsCredential: apns(name)
-        case .importRecords:
+        case is SuspendSender.Type, is ResumeSender.Type, is AddSender.Type, is RotateKey.Type,
+            is RemoveSender.Type, is AddAccount.Type, is RemoveAccount.Type:
+            senders(operation)
+        case is SetWebhook.Type, is RotateWebhookSecret.Type, is PauseWebhook.Type, is ResumeWebhook.Type,
+            is ClearWebhook.Type:
+            webhooks(operation)
+        case is AddAPNsCredential.Type, is TestAPNsCredential.Type, is RemoveAPNsCredential.Type:
+            apns(operation)
+        case is ImportRecords.Type:
             (
                 ["rows": [["kind": "device", "secret": "SECRET"]]],
                 "command=import arguments=\"\" result=\"0 added, 0 replaced, 1 refused\""
             )
-        case .makeBackup:
+        case is MakeBackup.Type:
             (["path": "monday"], "command=backup arguments=\"path=monday\" result=refused")
-        case .forgetDevice:
+        case is ForgetDevice.Type:
             (
                 ["device": .string("\(device)")],
                 "command=\"devices forget\" arguments=\"target=77\" result=ok"
             )
-        case .revokeInstallation:
+        case is RevokeInstallation.Type:
             (
                 ["installation": .string(installation)],
                 "command=\"installations revoke\" arguments=\"installation=\(installation)\" result=ok"
             )
+        default: nil
         }
     }
 
     /// The same for the commands for senders and their accounts.
-    private static func senders(_ name: OperationName) -> (arguments: JSONValue, line: String) {
-        switch name {
-        case .addSender:
+    private static func senders(_ operation: any OperatorCommand.Type) -> (arguments: JSONValue, line: String)
+    {
+        switch operation {
+        case is SuspendSender.Type, is ResumeSender.Type:
+            (
+                ["sender_id": "4711"],
+                "command=\"\(operation.summary.name)\" arguments=\"sender=4711\" result=ok"
+            )
+        case is AddSender.Type:
             (
                 ["sender_id": "4711", "label": "shop", "key": .string(key)],
                 "command=\"senders add\" arguments=\"sender=4711 label=shop\" result=ok"
             )
-        case .rotateKey:
+        case is RotateKey.Type:
             (
                 ["sender_id": "4711", "key": .string(key + "-2")],
                 "command=\"senders rotate-key\" arguments=\"sender=4711\" result=ok"
             )
-        case .removeSender:
+        case is RemoveSender.Type:
             (["sender_id": "4711"], "command=\"senders remove\" arguments=\"sender=4711\" result=ok")
-        case .addAccount:
+        case is AddAccount.Type:
             (
                 ["sender_id": "4711", "public_key": "AAEC"],
                 "command=\"service-accounts add\" arguments=\"sender=4711\" result=refused problem=\"invalid public_key: expected an RSA key"
@@ -180,12 +189,14 @@ struct AuditLineTests {
     }
 
     /// The same for the commands for webhooks.
-    private static func webhooks(_ name: OperationName) -> (arguments: JSONValue, line: String) {
-        let words = "command=\"\(name.rawValue)\" arguments=\"sender=4711\" result=ok"
-        switch name {
-        case .setWebhook:
+    private static func webhooks(_ operation: any OperatorCommand.Type) -> (
+        arguments: JSONValue, line: String
+    ) {
+        let words = "command=\"\(operation.summary.name)\" arguments=\"sender=4711\" result=ok"
+        switch operation {
+        case is SetWebhook.Type:
             return (["sender_id": "4711", "url": "https://a.example/SECRET"], words)
-        case .rotateWebhookSecret:
+        case is RotateWebhookSecret.Type:
             return (
                 ["sender_id": "4711", "secret": "SECRET"],
                 "command=\"senders webhook rotate\" arguments=\"sender=4711\" result=refused problem=\"invalid secret: expected whsec_"
@@ -195,9 +206,9 @@ struct AuditLineTests {
     }
 
     /// The same for the commands for credentials for APNs.
-    private static func apns(_ name: OperationName) -> (arguments: JSONValue, line: String) {
-        switch name {
-        case .addAPNsCredential:
+    private static func apns(_ operation: any OperatorCommand.Type) -> (arguments: JSONValue, line: String) {
+        switch operation {
+        case is AddAPNsCredential.Type:
             (
                 [
                     "file": "U0VDUkVU", "private_key": "U0VDUkVU", "password": "SECRET",
@@ -205,7 +216,7 @@ struct AuditLineTests {
                 ],
                 "command=\"apns add\" arguments=\"sender=4711 key_id=ABC123DEFG bundle=com.example.app\" result=refused problem=\"the credential is not recognized"
             )
-        case .testAPNsCredential:
+        case is TestAPNsCredential.Type:
             (
                 ["credential": "ABC123DEFG", "test_bundle_id": "com.example.app"],
                 "command=\"apns test\" arguments=\"credential=ABC123DEFG bundle=com.example.app\" result=refused"
@@ -237,21 +248,22 @@ struct AuditLineTests {
                     usedAt: now)),
         ])
         #expect(outcome?.hasFailed == false)
-        var names = OperationName.allCases.filter { $0 != .addSender && $0 != .removeSender }
+        var operations = Operations.all.filter { !($0 is AddSender.Type || $0 is RemoveSender.Type) }
         // The sender must exist during all other commands.
-        names = [.addSender] + names + [.removeSender]
-        for name in names {
-            #expect((Self.given(name) != nil) == name.definition.summary.isChanging, "\(name)")
-            guard let given = Self.given(name) else { continue }
+        operations.insert(AddSender.self, at: 0)
+        operations.append(RemoveSender.self)
+        for operation in operations {
+            #expect((Self.given(operation) != nil) == operation.definition.summary.isChanging, "\(operation)")
+            guard let given = Self.given(operation) else { continue }
             _ = lines.take()
-            let answer = try server.ask(name.rawValue, given.arguments)
+            let answer = try server.ask(operation.summary.name, given.arguments)
             let written = lines.next()
-            #expect(written.count == 1, "\(name): \(written)")
+            #expect(written.count == 1, "\(operation): \(written)")
             let line = written.first ?? ""
             #expect(
                 line.contains(
                     "level=notice event=operator_command user=\(getuid()) pid=\(getpid()) \(given.line)"),
-                "\(name): \(line) \(answer.compact)")
+                "\(operation): \(line) \(answer.compact)")
             #expect(!line.contains("SECRET"), "\(line)")
         }
     }

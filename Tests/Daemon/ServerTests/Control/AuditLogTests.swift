@@ -1,28 +1,28 @@
 import Basics
 import BasicsSupport
 import Glibc
-import Operator
 import Testing
 import Transport
 import Wire
 
+@testable import Operator
 @testable import Server
 
 /// The file of operator commands: it keeps what was done, across restarts, torn lines and rotations.
 @Suite("Audit log") struct AuditLogTests {
     private static let seal = TokenSeal(secret: [UInt8](repeating: 9, count: 32))
 
-    private func record(_ name: OperationName, _ arguments: JSONValue, problem: String? = nil) throws
-        -> OperatorRecord
-    {
-        let request = try OperatorRequest(name, arguments: arguments)
+    private func record(
+        _ operation: any OperatorCommand.Type, _ arguments: JSONValue, problem: String? = nil
+    ) throws -> OperatorRecord {
+        let request = try operation.init(arguments: arguments)
         return OperatorRecord(
             request, problem.map { .refused(OperatorProblem($0)) } ?? .done("ok"), seal: Self.seal)
     }
 
     private func append(_ log: AuditLog, _ sender: Int, user: UInt32 = 7, problem: String? = nil) throws {
         log.append(
-            try record(.removeSender, ["sender_id": .integer(sender)], problem: problem),
+            try record(RemoveSender.self, ["sender_id": .integer(sender)], problem: problem),
             .process(user: user, id: 9), now: UnixMilliseconds(sender) * 1_000)
     }
 
@@ -45,7 +45,7 @@ import Wire
         #expect(entries.map(\.arguments) == ["sender=1", "sender=2", "sender=3"])
         #expect(entries.map(\.result) == ["ok", "refused", "ok"] && entries[1].problem == "unknown sender 2")
         #expect(entries[0].user == "7" && entries[0].process == "9" && entries[0].time == 1_000)
-        #expect(entries[0].command == OperationName.removeSender.rawValue)
+        #expect(entries[0].command == RemoveSender.summary.name)
         var status = stat()
         #expect(stat("\(folder.path)/audit.log", &status) == 0 && status.st_mode & 0o777 == 0o600)
     }
@@ -58,7 +58,7 @@ import Wire
         for sender in 1...9 {
             try append(log, sender, user: sender > 5 ? 0 : 7, problem: sender == 3 ? "no" : nil)
         }
-        log.append(try record(.reloadConfiguration, [:]), .local, now: 99_000)
+        log.append(try record(ReloadConfiguration.self, [:]), .local, now: 99_000)
         func numbers(_ command: ListAuditLog) throws -> [Int] { try page(log, command).entries.map(\.number) }
         let newest = try page(log, ListAuditLog(limit: 4))
         #expect(newest.entries.map(\.number) == [7, 8, 9, 10] && newest.nextBefore == 7)
@@ -118,13 +118,16 @@ import Wire
 
     @Test("commands that change or export data are kept, done or refused; those that only read are not")
     func selection() throws {
-        #expect(try record(.removeSender, ["sender_id": 5]).isKept)
-        #expect(try record(.removeSender, ["sender_id": 5], problem: "no").isKept)
-        #expect(try record(.exportRecords, ["part": "senders"]).isKept, "it has the digests of all keys")
-        for name in [OperationName.listSenders, .listVirtualDevices, .listAuditLog, .listFaults] {
-            #expect(try !record(name, [:]).isKept, "\(name)")
-            #expect(try !record(name, [:], problem: "no").isKept, "\(name)")
-            #expect(OperatorRecord(refused: name, OperatorProblem("no")).isKept, "a role: \(name)")
+        #expect(try record(RemoveSender.self, ["sender_id": 5]).isKept)
+        #expect(try record(RemoveSender.self, ["sender_id": 5], problem: "no").isKept)
+        #expect(try record(ExportRecords.self, ["part": "senders"]).isKept, "it has the digests of all keys")
+        let reading: [any OperatorCommand.Type] = [
+            ListSenders.self, ListVirtualDevices.self, ListAuditLog.self, ListFaults.self,
+        ]
+        for operation in reading {
+            #expect(try !record(operation, [:]).isKept, "\(operation)")
+            #expect(try !record(operation, [:], problem: "no").isKept, "\(operation)")
+            #expect(OperatorRecord(refused: operation, OperatorProblem("no")).isKept, "a role: \(operation)")
         }
     }
 
@@ -143,10 +146,10 @@ import Wire
         func time(_ seconds: Int) -> Now {
             Now(monotonic: start.monotonic.advanced(seconds: seconds), wall: start.wall)
         }
-        let refused = try record(.removeSender, ["sender_id": 5], problem: "no")
+        let refused = try record(RemoveSender.self, ["sender_id": 5], problem: "no")
         for _ in 0..<(limit + 1_000) { records.record(refused, victor, now: time(0)) }
         records.record(refused, other, now: time(1))
-        records.record(try record(.removeSender, ["sender_id": 5]), victor, now: time(2))
+        records.record(try record(RemoveSender.self, ["sender_id": 5]), victor, now: time(2))
         let all = ListAuditLog(limit: 1_000)
         #expect(try page(log, all).entries.count == limit + 2)
         #expect(try page(log, all).entries.last?.result == "ok", "what is done is never left out")
@@ -157,7 +160,7 @@ import Wire
         #expect(last.map(\.command) == ["several", "senders remove"] && last.first?.user == "victor")
         #expect(last.first?.problem.hasPrefix("1000 more refused within 60 s") == true, "\(last)")
         // Refused commands that only read are limited in the log too, and leave the audit log alone.
-        let reading = try record(.listSenders, [:], problem: "no")
+        let reading = try record(ListSenders.self, [:], problem: "no")
         for _ in 0..<(2 * limit) { records.record(reading, other, now: time(200)) }
         records.reportLeftOut(now: time(300), isEnd: true)
         #expect(try page(log, all).entries.count == limit + 4)

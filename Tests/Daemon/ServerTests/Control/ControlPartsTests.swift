@@ -1,8 +1,8 @@
 import Basics
 import Delivery
-import Operator
 import Testing
 
+@testable import Operator
 @testable import Server
 
 /// Traces, and the audit line of a message.
@@ -32,8 +32,7 @@ struct ControlPartsTests {
 
     @Test("an unknown token is not repeated in the log, since it may be a secret")
     func malformedTarget() {
-        let request = OperatorRequest.sendMessage(
-            SendMessage(sender: SenderID(5), to: Redacted("SECRET-TOKEN-OF-ANOTHER-SERVER")))
+        let request = SendMessage(sender: SenderID(5), to: Redacted("SECRET-TOKEN-OF-ANOTHER-SERVER"))
         let record = OperatorRecord(
             request, .done("BAD_REGISTRATION"), seal: TokenSeal(secret: [UInt8](repeating: 9, count: 32)))
         #expect(!"\(record)".contains("SECRET"))

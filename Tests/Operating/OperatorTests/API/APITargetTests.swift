@@ -85,7 +85,7 @@ import Wire
     @Test("a problem has the field, what is expected, and what to do")
     func body() throws {
         let problem = #expect(throws: FieldProblem.self) {
-            _ = try OperatorRequest(.listDevices, arguments: ["limit": "many"])
+            _ = try ListDevices(arguments: ["limit": "many"])
         }
         let json = try #require(problem.map { APIProblem($0).body.json })
         #expect(json["status"] == 400 && json["title"] == "Bad Request" && json["field"] == "limit")

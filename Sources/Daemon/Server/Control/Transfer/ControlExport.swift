@@ -6,9 +6,13 @@ import Wire
 
 /// The export: pages of rows, each read at once.
 extension ControlServer {
+    func exportRecords(_ command: ExportRecords) throws(OperatorProblem) -> ExportRecords.Answer {
+        try exportRecords(command, bytes: Limits.Backup.exportedBytes)
+    }
+
     /// Returns a page, which ends early when its rows reach this number of bytes.
     func exportRecords(
-        _ command: ExportRecords, bytes: Int = Limits.Backup.exportedBytes
+        _ command: ExportRecords, bytes: Int
     ) throws(OperatorProblem) -> ExportRecords.Answer {
         var page = ExportPage(limit: bytes)
         try reading { () throws(StoreError) in
@@ -35,7 +39,7 @@ extension ControlServer {
         let secrets = daemon.webhookSecrets
         let senders = try daemon.store.senders().filter { $0.sender.number > start }
         page.add(
-            senders, isLast: true, { .sender(ExportedSender($0, secrets)) },
+            senders, isLast: true, { .sender(SenderRow($0, secrets)) },
             position: { "\($0.sender.number)" })
     }
 
@@ -70,7 +74,7 @@ extension ControlServer {
     ) throws(StoreError) {
         let found = try daemon.store.installations(after: after.map { Array($0.utf8) }, limit: limit)
         page.add(
-            found, isLast: found.count < limit, { .installation(ExportedInstallation($0.record)) },
+            found, isLast: found.count < limit, { .installation($0.record) },
             position: { String(decoding: $0.record.id, as: UTF8.self) })
     }
 
@@ -79,7 +83,7 @@ extension ControlServer {
         let start = parts.count == 2 ? GroupName(sender: SenderID(parts[0]), number: parts[1]) : nil
         let found = try daemon.store.groups(after: start, limit: limit)
         page.add(
-            found, isLast: found.count < limit, { .group(ExportedGroup($0)) },
+            found, isLast: found.count < limit, { .group($0) },
             position: { "\($0.name.sender.number)/\($0.name.number)" })
     }
 }
@@ -97,7 +101,7 @@ private struct ExportPage {
     /// Whether no other row may follow: the line of a response is limited.
     var isFull: Bool { bytes >= limit }
 
-    mutating func add(_ row: ExportedRow) {
+    mutating func add(_ row: RegistryRow) {
         let json = row.json
         bytes += json.compact.utf8.count
         rows.append(json.members ?? [])
@@ -105,7 +109,7 @@ private struct ExportPage {
 
     /// Adds entries, as far as they fit. `position` names an entry, after which the next page starts.
     mutating func add<Entry>(
-        _ entries: [Entry], isLast: Bool, _ row: (Entry) -> ExportedRow, position: (Entry) -> String
+        _ entries: [Entry], isLast: Bool, _ row: (Entry) -> RegistryRow, position: (Entry) -> String
     ) {
         for (at, entry) in entries.enumerated() {
             guard !isFull else { return next = position(entries[at - 1]) }
@@ -117,107 +121,11 @@ private struct ExportPage {
 
 extension DeviceState {
     /// Returns one of its rows: the device, its registrations, then their subscriptions.
-    fileprivate func row(_ at: Int, _ record: DeviceRecord) -> ExportedRow {
-        if at == 0 { return .device(ExportedDevice(record)) }
+    fileprivate func row(_ at: Int, _ record: DeviceRecord) -> RegistryRow {
+        if at == 0 { return .device(record) }
         let at = at - 1
         return at < registrations.count
-            ? .registration(ExportedRegistration(registrations[at]))
-            : .subscription(ExportedSubscription(subscriptions[at - registrations.count]))
-    }
-}
-
-// Rows repeat the fields of records: the module of the rows, which ccsctl shares, does not know the core, and their form is fixed.
-
-extension ExportedSender {
-    init(_ record: SenderRecord, _ secrets: WebhookSecrets) {
-        self.init(
-            sender: record.sender, label: record.label, project: record.project,
-            isSuspended: record.isSuspended, createdAt: record.createdAt,
-            keys: record.keys.map { key in
-                Key(
-                    sha256: key.digest.bytes, createdAt: key.createdAt, expiresAt: key.expiresAt,
-                    scram: key.scram.map { scram in
-                        SCRAM(
-                            storedKey: scram.storedKey, serverKey: scram.serverKey, salt: scram.salt,
-                            iterations: scram.iterations)
-                    })
-            },
-            accounts: record.accounts.map { account in
-                Account(
-                    email: account.email, keyID: account.keyID, publicKey: account.publicKey,
-                    createdAt: account.createdAt)
-            },
-            webhook: record.webhook.map { webhook in
-                Webhook(
-                    url: webhook.url, state: WebhookStateName(webhook.state), createdAt: webhook.createdAt,
-                    secrets: webhook.secrets.compactMap { stored in
-                        secrets.opened(stored.sealed, of: record.sender).map {
-                            Secret(secret: $0, createdAt: stored.createdAt, expiresAt: stored.expiresAt)
-                        }
-                    })
-            })
-    }
-}
-
-extension ExportedDevice {
-    fileprivate init(_ record: DeviceRecord) {
-        self.init(
-            device: record.device, sha256: record.token.bytes, createdAt: record.createdAt,
-            seenAt: record.seenAt, nextRegistration: Int(clamping: record.nextRegistration),
-            hasLoggedIn: record.hasLoggedIn)
-    }
-}
-
-extension ExportedRegistration {
-    fileprivate init(_ registration: Registration) {
-        let (scope, text): (Scope, [UInt8]) =
-            switch registration.scope {
-            case .unrecorded: (.unrecorded, [])
-            case .unnamed: (.unnamed, [])
-            case .all: (.all, [])
-            case .only(let text): (.only, text)
-            }
-        self.init(
-            device: registration.name.device, number: Int(registration.name.number.number),
-            category: registration.category, subtype: registration.subtype,
-            senderText: registration.senderText, sender: registration.sender,
-            otherSenders: registration.otherSenders, instance: registration.instance,
-            isProved: registration.isProved, isTokenPrefixed: registration.isTokenPrefixed, scope: scope,
-            scopeText: text,
-            // A row from a release that did not check device tokens: no import accepts it.
-            apnsToken: AppleToken.isValid(registration.apnsToken) ? registration.apnsToken : [],
-            appVersion: registration.appVersion,
-            web: registration.web.map { Web(publicKey: $0.publicKey, auth: Redacted($0.auth)) },
-            createdAt: registration.createdAt)
-    }
-}
-
-extension ExportedSubscription {
-    fileprivate init(_ subscription: Subscription) {
-        self.init(
-            device: subscription.name.device, number: Int(subscription.name.number.number),
-            sender: subscription.sender, topic: String(decoding: subscription.topic.bytes, as: UTF8.self),
-            createdAt: subscription.since)
-    }
-}
-
-extension ExportedInstallation {
-    fileprivate init(_ record: InstallationRecord) {
-        self.init(
-            installation: record.id, sender: record.sender, sha256: record.refresh?.bytes,
-            createdAt: record.createdAt, usedAt: record.usedAt)
-    }
-}
-
-extension ExportedGroup {
-    fileprivate init(_ group: GroupRecord) {
-        self.init(
-            sender: group.name.sender, number: Int(clamping: group.name.number), label: group.label,
-            members: group.members.map {
-                Member(
-                    device: $0.registration.device, number: Int($0.registration.number.number),
-                    tokenPrefix: $0.prefix?.bytes ?? [])
-            },
-            createdAt: group.createdAt)
+            ? .registration(registrations[at])
+            : .subscription(subscriptions[at - registrations.count])
     }
 }

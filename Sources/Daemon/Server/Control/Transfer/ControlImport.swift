@@ -71,10 +71,10 @@ extension ControlServer {
 
     // MARK: Senders and installations
 
-    private func importSender(_ row: ExportedSender, _ replaces: Bool) -> ImportRowResult {
-        var record = SenderRecord(row)
+    private func importSender(_ row: SenderRow, _ replaces: Bool) -> ImportRowResult {
+        var record = row.record
         if let webhook = row.webhook {
-            record.webhook = imported(webhook, of: row.sender)
+            record.webhook = imported(webhook, of: record.sender)
             guard record.webhook != nil else {
                 return .refused(
                     field: "webhook.secrets",
@@ -88,9 +88,9 @@ extension ControlServer {
 
     /// Returns the record of a webhook; that of the server if it is the same, since each encryption of a secret differs. Returns `nil`
     /// if a secret cannot be encrypted.
-    private func imported(_ row: ExportedSender.Webhook, of sender: SenderID) -> WebhookRecord? {
+    private func imported(_ row: SenderRow.Webhook, of sender: SenderID) -> WebhookRecord? {
         if let known = daemon.senders.directory[sender], let webhook = known.webhook,
-            ExportedSender(known, daemon.webhookSecrets).webhook == row
+            SenderRow(known, daemon.webhookSecrets).webhook == row
         {
             return webhook
         }
@@ -103,8 +103,7 @@ extension ControlServer {
     ) throws(OperatorProblem) {
         var lines: [Int] = []
         var events: [(requestID: UInt32, event: Event)] = []
-        for case (let line, .installation(let row)) in page.rows {
-            let record = InstallationRecord(row)
+        for case (let line, .installation(let record)) in page.rows {
             let requester = requester(of: call.connection)
             lines.append(line)
             events.append(
@@ -137,9 +136,8 @@ extension ControlServer {
     }
 
     private func importGroup(
-        _ row: ExportedGroup, _ replaces: Bool, _ call: Call
+        _ group: GroupRecord, _ replaces: Bool, _ call: Call
     ) throws(OperatorProblem) -> ImportRowResult {
-        let group = GroupRecord(row)
         var known: GroupRecord?
         do throws(StoreError) {
             let loaded = try daemon.store.load(.group(group.name, isForChange: false))
@@ -160,7 +158,7 @@ extension ControlServer {
 
 extension WebhookRecord {
     /// Converts a webhook of an export. Returns `nil` if a secret cannot be encrypted.
-    fileprivate init?(_ row: ExportedSender.Webhook, of sender: SenderID, _ secrets: WebhookSecrets) {
+    fileprivate init?(_ row: SenderRow.Webhook, of sender: SenderID, _ secrets: WebhookSecrets) {
         self.init(url: row.url, secrets: [], state: State(row.state), createdAt: row.createdAt)
         for secret in row.secrets {
             guard let sealed = secrets.sealed(secret.secret, of: sender) else { return nil }

@@ -19,16 +19,15 @@ struct ImportPage {
         var lines: [Int] { record + registrations + subscriptions }
 
         /// Adds a row of the device.
-        mutating func add(_ row: ExportedRow, at line: Int) {
+        mutating func add(_ row: RegistryRow, at line: Int) {
             switch row {
-            case .device(let row):
-                rows.record = DeviceRecord(row)
+            case .device(let device):
+                rows.record = device
                 record = [line]
-            case .registration(let row):
-                rows.registrations.append(Registration(row))
+            case .registration(let registration):
+                rows.registrations.append(registration)
                 registrations.append(line)
-            case .subscription(let row):
-                guard let subscription = Subscription(row) else { return }
+            case .subscription(let subscription):
                 rows.subscriptions.append(subscription)
                 subscriptions.append(line)
             case .secret, .sender, .installation, .group: break
@@ -37,7 +36,7 @@ struct ImportPage {
     }
 
     /// The valid rows with their lines.
-    private(set) var rows: [(line: Int, row: ExportedRow)] = []
+    private(set) var rows: [(line: Int, row: RegistryRow)] = []
     private var counts: [ImportOutcome: Int] = [:]
     private var problems: [ImportRecords.Problem] = []
 
@@ -46,8 +45,8 @@ struct ImportPage {
         for (at, members) in command.rows.enumerated() {
             let line = command.line + at
             do throws(FieldProblem) {
-                let row = try ExportedRow(json: .object(members))
-                try row.demandConvertible(reach)
+                let row = try RegistryRow(json: .object(members))
+                if case .sender(let sender) = row { try sender.demandReachable(reach) }
                 rows.append((line, row))
             } catch {
                 problems.append(
@@ -114,38 +113,15 @@ extension ImportOutcome {
     }
 }
 
-extension ExportedRow {
-    /// The device of the row. `nil` for rows of no device.
-    fileprivate var device: DeviceID? {
-        switch self {
-        case .device(let row): row.device
-        case .registration(let row): row.device
-        case .subscription(let row): row.device
-        case .secret, .sender, .installation, .group: nil
-        }
-    }
-
-    /// Throws for values that only the server can check.
-    fileprivate func demandConvertible(_ reach: WebhookReach) throws(FieldProblem) {
-        switch self {
-        case .subscription(let row):
-            guard Subscription(row) == nil else { return }
-            throw .invalid(field: "topic", expected: "letters, digits and -_.~%")
-        case .registration(let row):
-            guard let web = row.web, WebKeys(publicKey: web.publicKey, auth: web.auth.revealed) == nil
-            else { return }
-            throw .invalid(field: "web", expected: "an uncompressed P-256 point of 65 bytes, and 16 bytes")
-        case .sender(let row):
-            guard let webhook = row.webhook,
-                let problem = WebhookURL.problem(webhook.url, reach)
-            else { return }
-            let isFormat = problem.hasPrefix("expected ")
-            throw .invalid(
-                field: "webhook.url",
-                expected: isFormat
-                    ? String(problem.dropFirst("expected ".count))
-                    : "an endpoint that this server may reach: \(problem)")
-        case .secret, .device, .installation, .group: return
-        }
+extension SenderRow {
+    /// Throws if the webhook is one that this server may not reach.
+    fileprivate func demandReachable(_ reach: WebhookReach) throws(FieldProblem) {
+        guard let webhook, let problem = WebhookURL.problem(webhook.url, reach) else { return }
+        let isFormat = problem.hasPrefix("expected ")
+        throw .invalid(
+            field: "webhook.url",
+            expected: isFormat
+                ? String(problem.dropFirst("expected ".count))
+                : "an endpoint that this server may reach: \(problem)")
     }
 }

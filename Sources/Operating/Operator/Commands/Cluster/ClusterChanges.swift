@@ -6,14 +6,8 @@ public struct HandOverPartition: OperatorCommand {
     /// The node that is to own it; `nil`: the one with the fewest partitions.
     public var target: NodeNumber?
 
-    /// Creates the command.
-    public init(partition: Int, target: NodeNumber? = nil) {
-        self.partition = partition
-        self.target = target
-    }
-
     public static let summary = OperationSummary.changing(
-        .handOverPartition, "Hand a partition of this node over to another node.",
+        "cluster handover", "Hand a partition of this node over to another node.",
         details: [
             "Run it on the node that owns the partition: ccsctl cluster status shows which. Sessions of its devices and senders are closed, and connect again; nothing is lost.",
             "The cluster spreads partitions evenly: one that makes a node own two more than another is moved again soon.",
@@ -55,11 +49,8 @@ public struct HandOverPartition: OperatorCommand {
 public struct RemoveNode: OperatorCommand {
     public var node: NodeNumber
 
-    /// Creates the command.
-    public init(node: NodeNumber) { self.node = node }
-
     public static let summary = OperationSummary.changing(
-        .removeNode, "Remove a node that is gone for good.",
+        "cluster remove", "Remove a node that is gone for good.",
         details: [
             "One node is enough: the others learn of it, and all of them keep it over restarts. The removed node no longer counts for the version of frames and for what may be purged from the log, is dialled no more, and is not in the status. If its ccsd starts after all, the others refuse it, with an alarm, until ccsctl cluster admit.",
             "A node that sends heartbeats is not removed: stop its ccsd first.",
@@ -76,11 +67,8 @@ public struct RemoveNode: OperatorCommand {
 public struct AdmitNode: OperatorCommand {
     public var node: NodeNumber
 
-    /// Creates the command.
-    public init(node: NodeNumber) { self.node = node }
-
     public static let summary = OperationSummary.changing(
-        .admitNode, "Admit a node again that was removed.",
+        "cluster admit", "Admit a node again that was removed.",
         details: [
             "Run it on a node that was not removed: the others learn of it. A node that has been away for long may need records that were purged from the log, and is then to be started from a backup of a running node."
         ])

@@ -2,11 +2,9 @@ public import Basics
 
 /// Shows the cluster as the node sees it that is asked.
 public struct ShowCluster: OperatorCommand {
-    /// Creates the command.
-    public init() {}
-
     public static let summary = OperationSummary.reading(
-        .showCluster, "Show the nodes, partitions, log and alarms of the cluster, as this node sees them.",
+        "cluster status",
+        "Show the nodes, partitions, log and alarms of the cluster, as this node sees them.",
         details: [
             "Each node answers from its own heartbeats: ask another one as well if one seems wrong. Roles and positions of partitions are those of the node that is asked."
         ])

@@ -3,29 +3,16 @@ import Wire
 
 /// Lists the operator commands in the audit log.
 public struct ListAuditLog: OperatorCommand {
-    public var limit: Int
+    public var limit: Int = Limits.Operator.listedRowsDefault
     /// The entry before which the page ends; `nil` for the newest page.
     public var before: Int?
     public var command: String?
     public var user: String?
     public var since: UnixMilliseconds?
-    public var isFailed: Bool
-
-    /// Creates the command.
-    public init(
-        limit: Int = Limits.Operator.listedRowsDefault, before: Int? = nil, command: String? = nil,
-        user: String? = nil, since: UnixMilliseconds? = nil, isFailed: Bool = false
-    ) {
-        self.limit = limit
-        self.before = before
-        self.command = command
-        self.user = user
-        self.since = since
-        self.isFailed = isFailed
-    }
+    public var isFailed: Bool = false
 
     public static let summary = OperationSummary.reading(
-        .listAuditLog, role: .operator,
+        "audit-log", role: .operator,
         "List the latest operator commands in the audit log, oldest first.",
         details: [
             "The audit log is the file audit.log in the data directory, with mode 0600. It has the commands that change data, also those that were refused or invalid, exports, and every command that the role of the caller does not permit, with the caller, the names and IDs among the arguments, and the result; no secret. Commands that only read are in the log of the daemon. Of the refused commands of one caller, \(Limits.OperatorAPI.recordedRefusals) in a minute are recorded in both logs; one more entry with the command several has the number of the others.",

@@ -2,11 +2,8 @@ public import Basics
 
 /// Shows the certificate of the authority that clients must trust.
 public struct ShowAuthority: OperatorCommand {
-    /// Creates the command.
-    public init() {}
-
     public static let summary = OperationSummary.reading(
-        .showAuthority, "Show the certificate of ccsd's own authority, which clients must trust (PEM).",
+        "ca", "Show the certificate of ccsd's own authority, which clients must trust (PEM).",
         details: [
             "Refused if certificate_file is set: then clients must trust the authority that issued that certificate."
         ])

@@ -7,7 +7,7 @@ public struct ShowConfiguration: OperatorCommand {
     public init(isChanged: Bool = false) { self.isChanged = isChanged }
 
     public static let summary = OperationSummary.reading(
-        .showConfiguration, "Show the configuration in use, and where each value comes from.",
+        "config show", "Show the configuration in use, and where each value comes from.",
         details: [
             "No value is a secret: certificates and keys are files, of which the configuration has only the paths.",
             "A key that was changed in the file, the environment or the flags and needs a restart is shown with its value in use, and with the pending one. A log level that was set with the command log level is shown with the configured one.",

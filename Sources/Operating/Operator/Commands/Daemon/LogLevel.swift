@@ -36,14 +36,8 @@ public struct ChangeLogLevel: OperatorCommand {
     /// Seconds after which the configured level returns; `nil` until the next reload or restart.
     public var seconds: Int?
 
-    /// Creates the command.
-    public init(level: LogLevelWord? = nil, seconds: Int? = nil) {
-        self.level = level
-        self.seconds = seconds
-    }
-
     public static let summary = OperationSummary.changing(
-        .logLevel, "Show the level of the log, or change it while ccsd runs.",
+        "log level", "Show the level of the log, or change it while ccsd runs.",
         details: [
             "The configured level (log_level) returns after the given time, with a reload, and with a restart. The audit log does not depend on the level."
         ])

@@ -75,7 +75,7 @@ public struct ListDevices: OperatorCommand {
     }
 
     public static let summary = OperationSummary.reading(
-        .listDevices, "List the devices, in the order of their numbers.",
+        "devices list", "List the devices, in the order of their numbers.",
         details: [
             "All given conditions must hold. Sender, app and channel must hold for the same registration.",
             "One page examines up to \(Limits.Operator.examinedDevices) devices, so with conditions that few devices meet it may have fewer rows than the limit, or none, although more pages follow: next_after is left out only on the last page.",

@@ -34,7 +34,7 @@ public struct ListMessages: OperatorCommand {
     }
 
     public static let summary = OperationSummary.reading(
-        .listMessages,
+        "messages list",
         "List the pending messages of a device, or of a sender, oldest first, without their payload.",
         details: [
             "A device has messages from app servers, a sender has messages from devices and delivery receipts. A token limits the list to messages of its registration.",

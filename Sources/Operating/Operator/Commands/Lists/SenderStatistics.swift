@@ -5,11 +5,8 @@ public struct SenderStatistics: OperatorCommand {
     /// The only sender; `nil` shows all.
     public var sender: SenderID?
 
-    /// Creates the command.
-    public init(sender: SenderID? = nil) { self.sender = sender }
-
     public static let summary = OperationSummary.reading(
-        .senderStats,
+        "senders stats",
         "Show the sessions and message counts of one sender or of all, since the start of ccsd.",
         details: [
             "Messages of a topic, a group or a batch are counted once for each recipient. A message counts as delivered, expired and so on for the first sender that its registration names. Refused requests are counted by reason, whichever interface they came from.",

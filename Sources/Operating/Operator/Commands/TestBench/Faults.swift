@@ -68,27 +68,13 @@ public struct AddFault: OperatorCommand {
     public var action: Action
     public var token: Redacted<String>?
     public var sender: SenderID?
-    public var count: Int
+    public var count: Int = 1
     public var error: String?
     public var milliseconds: Int?
     public var retryAfter: Int?
 
-    /// Creates the command.
-    public init(
-        action: Action, token: Redacted<String>? = nil, sender: SenderID? = nil, count: Int = 1,
-        error: String? = nil, milliseconds: Int? = nil, retryAfter: Int? = nil
-    ) {
-        self.action = action
-        self.token = token
-        self.sender = sender
-        self.count = count
-        self.error = error
-        self.milliseconds = milliseconds
-        self.retryAfter = retryAfter
-    }
-
     public static let summary = OperationSummary.changing(
-        .addFault, "Let the next messages to a token, or of a sender, meet a fault.",
+        "faults add", "Let the next messages to a token, or of a sender, meet a fault.",
         details: [
             "Only with test_bench, and for messages of app servers over XMPP, legacy HTTP and HTTP v1. A message meets the oldest fault that fits it. Faults end with the process.",
             "refuse: the message is answered with an error, and nothing of it is stored. drop: it is acknowledged, never stored and never delivered. delay: it is held in memory and taken in later, so that both its acknowledgement and its delivery are late, and later messages overtake it. duplicate: it is acknowledged and stored as usual, and its frame is written to the connected device twice, with the same persistent ID.",
@@ -121,11 +107,8 @@ public struct AddFault: OperatorCommand {
 
 /// Lists the faults.
 public struct ListFaults: OperatorCommand {
-    /// Creates the command.
-    public init() {}
-
     public static let summary = OperationSummary.reading(
-        .listFaults, role: .operator, "List the faults, with how many messages they have acted on.",
+        "faults list", role: .operator, "List the faults, with how many messages they have acted on.",
         details: ["A fault that is used up is listed until it is removed, or makes room for another one."])
     public static let fields = Fields(ListFaults.init)
 
@@ -146,11 +129,8 @@ public struct ListFaults: OperatorCommand {
 public struct RemoveFault: OperatorCommand {
     public var fault: Int
 
-    /// Creates the command.
-    public init(fault: Int) { self.fault = fault }
-
     public static let summary = OperationSummary.changing(
-        .removeFault, "Remove a fault.",
+        "faults remove", "Remove a fault.",
         details: ["Messages that it delays are still taken in when their time has come."])
     public static let fields = Fields(
         RemoveFault.init(fault:),
@@ -162,11 +142,8 @@ public struct RemoveFault: OperatorCommand {
 
 /// Removes all faults.
 public struct ClearFaults: OperatorCommand {
-    /// Creates the command.
-    public init() {}
-
     public static let summary = OperationSummary.changing(
-        .clearFaults, "Remove all faults.",
+        "faults clear", "Remove all faults.",
         details: ["Messages that they delay are still taken in when their time has come."])
     public static let fields = Fields(ClearFaults.init)
 

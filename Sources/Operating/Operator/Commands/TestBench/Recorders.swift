@@ -35,11 +35,8 @@ public struct RecorderRow: Record {
 public struct AddRecorder: OperatorCommand {
     public var sender: SenderID
 
-    /// Creates the command.
-    public init(sender: SenderID) { self.sender = sender }
-
     public static let summary = OperationSummary.changing(
-        .addRecorder, "Record what devices send to a sender without a connected app server or webhook.",
+        "recorders add", "Record what devices send to a sender without a connected app server or webhook.",
         details: [
             "Only with test_bench. The recorder is a session of the server's own that acknowledges all messages and receipts, and keeps the last \(Limits.TestBench.inboxMessages) of them for \"recorders messages\". As long as an app server of the sender is connected, or a webhook of it is active, it gets nothing: pause the webhook with \"senders webhook pause\". It is kept over restarts, its inbox is not."
         ])
@@ -53,11 +50,8 @@ public struct AddRecorder: OperatorCommand {
 
 /// Lists the senders that are recorded.
 public struct ListRecorders: OperatorCommand {
-    /// Creates the command.
-    public init() {}
-
     public static let summary = OperationSummary.reading(
-        .listRecorders, role: .operator, "List the senders whose upstream messages are recorded.")
+        "recorders list", role: .operator, "List the senders whose upstream messages are recorded.")
     public static let fields = Fields(ListRecorders.init)
 
     /// The recorders.
@@ -75,25 +69,13 @@ public struct ListRecorders: OperatorCommand {
 /// Reads what was recorded for a sender.
 public struct ReadRecorder: OperatorCommand {
     public var sender: SenderID
-    public var after: Int
-    public var limit: Int
-    public var wait: Int
-    public var count: Int
-
-    /// Creates the command.
-    public init(
-        sender: SenderID, after: Int = 0, limit: Int = Limits.TestBench.pageDefault, wait: Int = 0,
-        count: Int = 1
-    ) {
-        self.sender = sender
-        self.after = after
-        self.limit = limit
-        self.wait = wait
-        self.count = count
-    }
+    public var after: Int = 0
+    public var limit: Int = Limits.TestBench.pageDefault
+    public var wait: Int = 0
+    public var count: Int = 1
 
     public static let summary = OperationSummary.reading(
-        .readRecorder, role: .operator, "Read what devices have sent to a recorded sender.",
+        "recorders messages", role: .operator, "Read what devices have sent to a recorded sender.",
         details: [
             "Messages and receipts are numbered from 1 in the order in which the recorder has received them. Reading removes nothing."
         ])
@@ -194,11 +176,8 @@ public struct ReadRecorder: OperatorCommand {
 public struct ClearRecorder: OperatorCommand {
     public var sender: SenderID
 
-    /// Creates the command.
-    public init(sender: SenderID) { self.sender = sender }
-
     public static let summary = OperationSummary.changing(
-        .clearRecorder, "Remove all messages from the inbox of a recorder.",
+        "recorders clear", "Remove all messages from the inbox of a recorder.",
         details: ["Later messages are numbered as if nothing had been removed."])
     public static let fields = Fields(
         ClearRecorder.init(sender:),
@@ -221,11 +200,8 @@ public struct ClearRecorder: OperatorCommand {
 public struct RemoveRecorder: OperatorCommand {
     public var sender: SenderID
 
-    /// Creates the command.
-    public init(sender: SenderID) { self.sender = sender }
-
     public static let summary = OperationSummary.changing(
-        .removeRecorder, "Stop recording for a sender, and drop what was recorded.",
+        "recorders remove", "Stop recording for a sender, and drop what was recorded.",
         details: ["What devices send from then on waits for an app server."])
     public static let fields = Fields(
         RemoveRecorder.init(sender:),

@@ -1,10 +1,7 @@
 /// Returns the test bench to its start.
 public struct ResetTestBench: OperatorCommand {
-    /// Creates the command.
-    public init() {}
-
     public static let summary = OperationSummary.changing(
-        .resetTestBench, "Remove all virtual devices with their inboxes, all recorders and all faults.",
+        "test-bench reset", "Remove all virtual devices with their inboxes, all recorders and all faults.",
         details: [
             "For the start of a test: nothing of an earlier one is left. The tokens of the devices end, as if their apps were uninstalled."
         ])

@@ -4,22 +4,12 @@ public import Basics
 public struct ListSent: OperatorCommand {
     public var device: DeviceID
     public var messageID: String?
-    public var after: Int
-    public var limit: Int
-
-    /// Creates the command.
-    public init(
-        device: DeviceID, messageID: String? = nil, after: Int = 0,
-        limit: Int = Limits.TestBench.pageDefault
-    ) {
-        self.device = device
-        self.messageID = messageID
-        self.after = after
-        self.limit = limit
-    }
+    public var after: Int = 0
+    public var limit: Int = Limits.TestBench.pageDefault
 
     public static let summary = OperationSummary.reading(
-        .listSent, role: .operator, "List the messages that a virtual device has sent, with their states.",
+        "virtual-devices sent", role: .operator,
+        "List the messages that a virtual device has sent, with their states.",
         details: [
             "Up to \(Limits.Mailbox.waitingUpstream) messages wait while the device is offline, and are sent with the same IDs after its next login. The last \(Limits.TestBench.sentMessages) messages are listed; a restart of the server forgets them, and drops those that wait."
         ])

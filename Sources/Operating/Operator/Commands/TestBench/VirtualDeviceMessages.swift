@@ -4,25 +4,13 @@ public import Wire
 /// Reads the inbox of a virtual device.
 public struct ReadVirtualDevice: OperatorCommand {
     public var device: DeviceID
-    public var after: Int
-    public var limit: Int
-    public var wait: Int
-    public var count: Int
-
-    /// Creates the command.
-    public init(
-        device: DeviceID, after: Int = 0, limit: Int = Limits.TestBench.pageDefault, wait: Int = 0,
-        count: Int = 1
-    ) {
-        self.device = device
-        self.after = after
-        self.limit = limit
-        self.wait = wait
-        self.count = count
-    }
+    public var after: Int = 0
+    public var limit: Int = Limits.TestBench.pageDefault
+    public var wait: Int = 0
+    public var count: Int = 1
 
     public static let summary = OperationSummary.reading(
-        .readVirtualDevice, role: .operator, "Read the inbox of a virtual device.",
+        "virtual-devices messages", role: .operator, "Read the inbox of a virtual device.",
         details: [
             "Messages are numbered from 1 in the order in which the device has received them. Reading removes nothing."
         ])
@@ -121,23 +109,12 @@ public struct ReadVirtualDevice: OperatorCommand {
 /// Sends a message from a virtual device to its app server.
 public struct SendFromVirtualDevice: OperatorCommand {
     public var device: DeviceID
-    public var data: [JSONValue.Member]
+    public var data: [JSONValue.Member] = []
     public var messageID: String?
-    public var timeToLive: Int
-
-    /// Creates the command.
-    public init(
-        device: DeviceID, data: [JSONValue.Member] = [], messageID: String? = nil,
-        timeToLive: Int = Limits.Message.upstreamLifetimeSeconds
-    ) {
-        self.device = device
-        self.data = data
-        self.messageID = messageID
-        self.timeToLive = timeToLive
-    }
+    public var timeToLive: Int = Limits.Message.upstreamLifetimeSeconds
 
     public static let summary = OperationSummary.changing(
-        .sendFromVirtualDevice, "Send a message from a virtual device to its app server.",
+        "virtual-devices send", "Send a message from a virtual device to its app server.",
         details: [
             "While the device is offline the message waits, and is sent after its next login; \"virtual-devices sent\" lists what has become of it."
         ])

@@ -4,11 +4,8 @@ public import Basics
 public struct ReinstallVirtualDevice: OperatorCommand {
     public var device: DeviceID
 
-    /// Creates the command.
-    public init(device: DeviceID) { self.device = device }
-
     public static let summary = OperationSummary.changing(
-        .reinstallVirtualDevice, "Install the app of a virtual device again, which gives it a new token.",
+        "virtual-devices reinstall", "Install the app of a virtual device again, which gives it a new token.",
         details: [
             "As an app that is installed again without being uninstalled first: messages to the earlier token still come, and their answers name the new one (registration_id, the canonical token). An app that was unregistered is installed anew."
         ])
@@ -23,16 +20,10 @@ public struct ReinstallVirtualDevice: OperatorCommand {
 /// Waits until nothing more is on its way to a virtual device.
 public struct SettleVirtualDevice: OperatorCommand {
     public var device: DeviceID
-    public var wait: Int
-
-    /// Creates the command.
-    public init(device: DeviceID, wait: Int = Limits.TestBench.settleDefaultSeconds) {
-        self.device = device
-        self.wait = wait
-    }
+    public var wait: Int = Limits.TestBench.settleDefaultSeconds
 
     public static let summary = OperationSummary.reading(
-        .settleVirtualDevice, role: .operator,
+        "virtual-devices settle", role: .operator,
         "Wait until nothing more is on its way to a virtual device, for tests that a message does not come.",
         details: [
             "Settled means: what app servers got an acknowledgement for is in the inbox, or was refused, replaced or dropped, or waits for a device that is offline; no message to a topic is still being sent to any of its subscribers; and all that was written to the connection of the device has been received. A message that a fault delays is not acknowledged yet, and does not count. Exits with 1 if the time is over before that."

@@ -75,17 +75,10 @@ extension FieldKind where Value == String {
 public struct AddVirtualDevice: OperatorCommand {
     public var sender: SenderID
     public var app: String
-    public var label: String
-
-    /// Creates the command.
-    public init(sender: SenderID, app: String, label: String = "") {
-        self.sender = sender
-        self.app = app
-        self.label = label
-    }
+    public var label: String = ""
 
     public static let summary = OperationSummary.changing(
-        .addVirtualDevice, "Create a device that lives in the server, with a real registration token.",
+        "virtual-devices add", "Create a device that lives in the server, with a real registration token.",
         details: [
             "Only with test_bench. The device checks in, registers the app and connects like any other one; what it receives is read with \"virtual-devices messages\". It is kept over restarts, its inbox is not."
         ])
@@ -103,11 +96,9 @@ public struct AddVirtualDevice: OperatorCommand {
 
 /// Lists the devices that live in the server.
 public struct ListVirtualDevices: OperatorCommand {
-    /// Creates the command.
-    public init() {}
-
     public static let summary = OperationSummary.reading(
-        .listVirtualDevices, role: .operator, "List the devices that live in the server, with their tokens.")
+        "virtual-devices list", role: .operator,
+        "List the devices that live in the server, with their tokens.")
     public static let fields = Fields(ListVirtualDevices.init)
 
     /// The devices.
@@ -141,17 +132,8 @@ public struct ChangeVirtualDevice: OperatorCommand {
     public var connection: Connection?
     public var acknowledgement: Acknowledgement?
 
-    /// Creates the command.
-    public init(
-        device: DeviceID, connection: Connection? = nil, acknowledgement: Acknowledgement? = nil
-    ) {
-        self.device = device
-        self.connection = connection
-        self.acknowledgement = acknowledgement
-    }
-
     public static let summary = OperationSummary.changing(
-        .changeVirtualDevice, "Connect or disconnect a virtual device, and let it acknowledge or not.",
+        "virtual-devices change", "Connect or disconnect a virtual device, and let it acknowledge or not.",
         details: [
             "A device that acknowledges nothing gets its messages again at each login, until they expire. To change that, a connected device connects again."
         ])
@@ -171,11 +153,8 @@ public struct ChangeVirtualDevice: OperatorCommand {
 public struct UnregisterVirtualDevice: OperatorCommand {
     public var device: DeviceID
 
-    /// Creates the command.
-    public init(device: DeviceID) { self.device = device }
-
     public static let summary = OperationSummary.changing(
-        .unregisterVirtualDevice, "Unregister the app of a virtual device, as if it were uninstalled.",
+        "virtual-devices unregister", "Unregister the app of a virtual device, as if it were uninstalled.",
         details: ["App servers that send to its token get NotRegistered from then on."])
     public static let fields = Fields(
         UnregisterVirtualDevice.init(device:),
@@ -189,11 +168,9 @@ public struct UnregisterVirtualDevice: OperatorCommand {
 public struct RemoveVirtualDevice: OperatorCommand {
     public var device: DeviceID
 
-    /// Creates the command.
-    public init(device: DeviceID) { self.device = device }
-
     public static let summary = OperationSummary.changing(
-        .removeVirtualDevice, "Unregister the app of a virtual device, and forget the device with its inbox.")
+        "virtual-devices remove",
+        "Unregister the app of a virtual device, and forget the device with its inbox.")
     public static let fields = Fields(
         RemoveVirtualDevice.init(device:),
         .required("device", .device(), \.device, audit: .target, "The virtual device."))
