@@ -50,7 +50,9 @@ struct DamagedTableTests {
         try disk.heal()
         #expect(try Tool.run("ccsctl", ["--socket", next.controlSocket, "health"]).code == 20)
         next.signal(SIGTERM)
-        #expect(try next.wait() == 0)
+        // A table that was being written may have met the fault as well; then the store cannot be closed without a failure.
+        let code = try next.wait()
+        #expect(code == 0 || code == 74 && next.words.contains("event=store_close_failed"), "\(next.words)")
 
         let marked = try RunningDaemon(continuing: disk.scratch)
         #expect(try Tool.run("ccsctl", ["--socket", marked.controlSocket, "health"]).code == 20)

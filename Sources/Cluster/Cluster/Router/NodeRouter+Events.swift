@@ -123,8 +123,8 @@ extension NodeRouter {
     }
 
     /// A session of this node has ended. The event that reports it goes to whom this node takes for the owner at that moment. Another node may
-    /// have let the session in: it stood still, and goes on as the owner; or this node took itself for the owner for a while. So all hear of
-    /// it, behind the login where that is still on the way; who does not have the session ignores it.
+    /// have let the session in: it stood still, and goes on as the owner; or this node took itself for the owner for a while. So all are
+    /// notified, behind the login where that is still on the way; who does not have the session ignores it.
     mutating func end(ownSession connection: ConnectionID, _ effects: inout [NodeRouterEffect]) {
         for other in links.sorted() {
             effects.append(

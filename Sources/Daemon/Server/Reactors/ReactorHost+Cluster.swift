@@ -61,7 +61,7 @@ extension ReactorHost {
         unreached.forEach(command: { answer($1, to: $0) }, event: { accept($0) })
     }
 
-    /// Has other nodes hear of the end of a session that had begun to log in, after the event that reports it.
+    /// Notifies other nodes of the end of a session that had begun to log in, after the event that reports it.
     func ended(_ link: Link) {
         guard cluster != nil, link.kind == .device || link.kind.isAppServer, link.peerNumber != nil else {
             return

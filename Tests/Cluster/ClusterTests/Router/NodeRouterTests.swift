@@ -260,7 +260,7 @@ import Testing
         #expect(router.heldCount == 0 && pass([.tick], to: &router, after: 2 * limit).isEmpty)
     }
 
-    @Test("all nodes hear of the end of a session, and the one that has let it in ends it")
+    @Test("all nodes are notified of the end of a session, and the one that has let it in ends it")
     func ended() {
         var (owner, other) = (router(), NodeRouter(node: two, partitions: Self.partitions, seed: 5))
         let connection = requester(1, node: 2).connection

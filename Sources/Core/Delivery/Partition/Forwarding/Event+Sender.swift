@@ -11,7 +11,7 @@ extension Event {
         }
     }
 
-    /// The sender as which a session sends a message or asks for a group. `nil` for what it tells its own owner, who checks its sender.
+    /// The sender as which a session sends a message or asks for a group. `nil` for what it reports to its own owner, who checks its sender.
     public var sessionSender: SenderID? {
         if case .sender = self { nil } else { vouchedSender }
     }
