@@ -27,16 +27,16 @@ final class ClusterContact: Sendable {
 
     /// Whether the record of a sender that was read at `start` or later was as it is: with all that is confirmed of its partition.
     func isCurrent(_ sender: SenderID, from start: Instant, to now: Instant) -> Bool {
-        known.withLock { known in
-            known[PartitionKey.sender(sender).partition(of: known.count)].covers(from: start, to: now)
-        }
+        span(of: sender).covers(from: start, to: now)
     }
 
     /// Whether a session of a sender that has logged in may send.
     func coversSessions(of sender: SenderID, _ now: Instant) -> Bool {
-        known.withLock { known in
-            known[PartitionKey.sender(sender).partition(of: known.count)].coversSessions(now)
-        }
+        span(of: sender).coversSessions(now)
+    }
+
+    private func span(of sender: SenderID) -> KnownSpan {
+        known.withLock { $0[PartitionKey.sender(sender).partition(of: $0.count)] }
     }
 
     /// Whether all senders that were read at `start` or later were as they are.
