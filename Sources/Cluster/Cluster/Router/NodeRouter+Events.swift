@@ -18,6 +18,10 @@ extension NodeRouter {
         guard !isDelayed, let owner = partitions[partition].owner, owner != node, links.contains(owner) else {
             return hold(event, of: partition, until, isBack: isBack, now, &effects)
         }
+        // What has waited here may be of another node.
+        guard until == nil || passedOn.pass(event, of: partition, from: node, now) else {
+            return answer([event.answerWhenUnreached()], .tooManyHeld, now, &effects)
+        }
         send(event, of: partition, to: owner, now, &effects)
     }
 
@@ -28,14 +32,17 @@ extension NodeRouter {
         guard let partition = event.key?.partition(of: partitions.count),
             table.receives(event, from: source.number)
         else { return }
-        if partitions[partition].standing == .serving, !held.isHolding(partition) {
+        let way = passedOn.receive(event, of: partition)
+        if case .overtaken = way {
+            refuse(event, now, &effects)
+        } else if partitions[partition].standing == .serving, !held.isHolding(partition) {
             deliver(event, partition, &effects)
         } else if beginsElsewhere(event) {
             refuse(event, now, &effects)
         } else {
             // The news of a change has reached the other node earlier than this one, or later.
-            let isBack = event.openRequests.contains { $0.key.session?.node == node.number }
-            hold(event, of: partition, nil, isBack: isBack, now, &effects)
+            let isOwn = event.openRequests.contains { $0.key.session?.node == node.number }
+            hold(event, of: partition, nil, isBack: isOwn || way == .inOrder, now, &effects)
         }
     }
 
@@ -51,6 +58,7 @@ extension NodeRouter {
 
     private mutating func deliver(_ event: Event, _ partition: Int, _ effects: inout [NodeRouterEffect]) {
         sessions.note(event)
+        passedOn.deliver(event, of: partition)
         effects.append(.deliver(event, partition: partition))
     }
 
@@ -165,6 +173,7 @@ extension NodeRouter {
         endOverdueChanges(now, &effects)
         answer(table.overdue(now: now), .noAnswer, now, &effects)
         endFences(now, &effects)
+        passedOn.expire(now)
         passOnHeld(now, &effects)
     }
 

@@ -34,6 +34,7 @@ public struct NodeRouter: Sendable {
     /// The nodes to which there are links.
     var links: Set<NodeNumber> = []
     var held = HeldEvents()
+    var passedOn = PassedOn()
     /// The partitions whose owner has changed while the one before had events of this node that are not answered. It may pass them on, and
     /// later ones must not overtake them: they wait up to these times.
     var fences: [Int: Instant] = [:]

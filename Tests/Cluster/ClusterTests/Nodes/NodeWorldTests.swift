@@ -16,6 +16,10 @@ import Testing
         20_001_471, 20_002_781, 30_002_684, 30_003_592,
         // The end of a session went to its own node, which took itself for the owner.
         30_002_757,
+        // A node missed that its partition was owned by another one for a while, which passed a message back behind a later one.
+        60_006_585, 70_001_016,
+        // A node had a sender as suspended, and lacked news of its partition, which was handed over.
+        70_010_397,
     ]
 
     @Test("nodes decide by leases, in order, answer each request once, and hold nothing for ever")

@@ -228,6 +228,40 @@ import Testing
         #expect(pass([.owner(partition: partition, three)], to: &router) == ["send 1 to 3", "send 2 to 3"])
     }
 
+    @Test(
+        "what a node has passed on and comes back goes ahead of later events of its node, and never behind them"
+    )
+    func passedOn() {
+        let away: [NodeRouterEvent] = [
+            .linked(two), .linked(three), .received(event(1, node: 2), from: two),
+            .owner(partition: partition, three),
+        ]
+        let back = NodeRouterEvent.received(event(1, node: 2), from: three)
+        let later = NodeRouterEvent.received(event(2, node: 2), from: two)
+        let serves = NodeRouterEvent.took(partition: partition)
+        var waiting = router()
+        #expect(pass(away, to: &waiting) == ["send 1 to 3"])
+        #expect(pass([.owner(partition: partition, nil), later, back], to: &waiting) == ["close sessions"])
+        #expect(pass([serves], to: &waiting) == ["serve", "deliver 1", "deliver 2"])
+        // The node of the session has not noticed the owner in between.
+        var serving = router()
+        _ = pass(away, to: &serving)
+        #expect(pass([serves, back, later], to: &serving) == ["serve", "deliver 1", "deliver 2"])
+        var overtaken = router()
+        _ = pass(away, to: &overtaken)
+        let others = NodeRouterEvent.received(event(3, node: 3), from: three)
+        #expect(
+            pass([serves, others, later, back], to: &overtaken)
+                == ["serve", "deliver 3", "deliver 2", "1 noOwner", "command to 2"])
+        #expect(pass([later, back], to: &overtaken) == ["deliver 2", "deliver 1"], "it is refused once")
+        // Its node has given it up.
+        var expired = router()
+        _ = pass(away, to: &expired)
+        #expect(pass([serves, later], to: &expired) == ["serve", "deliver 2"])
+        #expect(
+            pass([.tick, back], to: &expired, after: Limits.NodeProtocol.answerMilliseconds) == ["deliver 1"])
+    }
+
     @Test("a change without an answer fails in time, and a written one counts although this node is behind")
     func overdueChanges() {
         var router = router()
