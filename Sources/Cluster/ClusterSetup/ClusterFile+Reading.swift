@@ -4,7 +4,8 @@ import Wire
 extension ClusterFile {
     /// Reads a file strictly: an unknown field is an error, since it may be a misspelled one.
     public init(parsing text: [UInt8]) throws(ClusterFileProblem) {
-        guard let json = try? JSONValue(parsing: text.raw), json.members != nil else {
+        guard let json = try? JSONValue(parsing: text.raw, keepingRepeatedKeys: true), json.members != nil
+        else {
             throw ClusterFileProblem(field: "", problem: "it is no JSON object")
         }
         var fields = FieldReader(json, "")

@@ -60,9 +60,12 @@ private func written(_ content: [UInt8], in context: JSONWriter.Context) -> Stri
         #expect(value["missing"] == nil)
     }
 
-    @Test("the last of several equal keys counts")
+    @Test("the last of several equal keys counts, or all are kept")
     func duplicates() throws {
-        #expect(try JSONValue(parsing: #"{"a":1,"b":2,"\u0061":3}"#).compact == #"{"a":3,"b":2}"#)
+        let text = #"{"a":1,"b":[{"c":4,"c":5}],"\u0061":3}"#
+        #expect(try JSONValue(parsing: text).compact == #"{"a":3,"b":[{"c":5}]}"#)
+        let all = try JSONValue(parsing: Array(text.utf8).raw, keepingRepeatedKeys: true)
+        #expect(all.compact == #"{"a":1,"b":[{"c":4,"c":5}],"a":3}"#)
     }
 
     @Test("literals build the value as written")

@@ -10,7 +10,7 @@ public enum JSONValue: Sendable, Equatable {
     case number(Double)
     case string(String)
     case array([JSONValue])
-    /// The members in the order written; keys are unique.
+    /// The members in the order written; keys are unique unless repeated ones were to be kept.
     case object([Member])
 
     /// A member of an object.
@@ -25,13 +25,15 @@ public enum JSONValue: Sendable, Equatable {
         }
     }
 
-    /// Parses a document; the last of several equal keys counts.
-    public init(parsing text: RawSpan) throws(JSONError) {
+    /// Parses a document. The last of several equal keys counts, unless all are to be kept, to be refused with the name of the field.
+    public init(parsing text: RawSpan, keepingRepeatedKeys keepsAll: Bool = false) throws(JSONError) {
         let reader = try JSONReader(text)
-        self = Self.value(reader.root, in: reader)
+        self = Self.value(reader.root, in: reader, keepsAll)
     }
 
-    private static func value(_ slice: JSONSlice, in reader: borrowing JSONReader) -> JSONValue {
+    private static func value(
+        _ slice: JSONSlice, in reader: borrowing JSONReader, _ keepsAll: Bool
+    ) -> JSONValue {
         switch reader.kind(slice) {
         case .null: return .null
         case .boolean: return .boolean(reader.boolean(slice) ?? false)
@@ -43,7 +45,9 @@ public enum JSONValue: Sendable, Equatable {
         case .array:
             var cursor = reader.begin(slice)
             var elements: [JSONValue] = []
-            while let element = reader.nextElement(&cursor) { elements.append(value(element, in: reader)) }
+            while let element = reader.nextElement(&cursor) {
+                elements.append(value(element, in: reader, keepsAll))
+            }
             return .array(elements)
         case .object:
             var cursor = reader.begin(slice)
@@ -51,8 +55,8 @@ public enum JSONValue: Sendable, Equatable {
             var places: [String: Int] = [:]
             while let member = reader.nextMember(&cursor) {
                 let key = String(decoding: reader.string(member.key), as: UTF8.self)
-                let entry = Member(key, value(member.value, in: reader))
-                if let place = places[key] {
+                let entry = Member(key, value(member.value, in: reader, keepsAll))
+                if !keepsAll, let place = places[key] {
                     members[place] = entry
                 } else {
                     places[key] = members.count

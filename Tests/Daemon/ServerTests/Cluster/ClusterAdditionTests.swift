@@ -108,6 +108,21 @@ import Wire
         }
     }
 
+    @Test(
+        "a field that is given twice is refused by its name",
+        arguments: ["listen", "log.replicas", "log.prefix"])
+    func twice(_ field: String) throws {
+        let written = String(decoding: try content("node-1/cluster.json"), as: UTF8.self)
+        let name = "\"\(field.split(separator: ".").last ?? "")\":"
+        let line = try #require(written.split(separator: "\n").first { $0.contains(name) })
+        // The last field of an object has no comma.
+        let again = line.hasSuffix(",") ? line : line + ","
+        do throws(ClusterFileProblem) {
+            _ = try ClusterFile(parsing: Array(written.replacing(line, with: "\(again)\n\(line)").utf8))
+            Issue.record("\(field) is accepted")
+        } catch { #expect(error.description == "\(field): it is given twice") }
+    }
+
     @Test("what is missing or wrong is named, and nothing is written")
     func refusals() throws {
         #expect(problem("b:5240") == .addressInUse(NodeNumber(2)))
