@@ -213,7 +213,7 @@ struct NodeCheckers {
             fail("progress: change \(number) of \(request.asked) took \(span) us")
         }
         // A login is refused at a node that its partition has just left, for another one that joined. That a sender is suspended does not count
-        // at a node that lacks news of its partition, as at a handover: it is refused at once.
+        // at a node without the latest news of its partition, as at a handover: it is refused at once.
         let isOfSuspended = request.vouchedBy != nil && span == 0
         if isCalm, request.outcome == .unavailable, request.kind != .signIn, !isOfSuspended {
             fail("progress: \(request.kind) \(number) of \(request.asked) is refused")

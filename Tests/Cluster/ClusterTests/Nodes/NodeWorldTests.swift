@@ -18,7 +18,7 @@ import Testing
         30_002_757,
         // A node missed that its partition was owned by another one for a while, which passed a message back behind a later one.
         60_006_585, 70_001_016,
-        // A node had a sender as suspended, and lacked news of its partition, which was handed over.
+        // A node had a sender as suspended, and not the latest news of its partition, which was handed over.
         70_010_397,
     ]
 
