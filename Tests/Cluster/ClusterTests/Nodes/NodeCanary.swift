@@ -50,17 +50,20 @@ enum NodeCanary: CaseIterable {
     /// The first seed of the search for it: that world showed the fault when it was planted.
     var seed: UInt64 {
         switch self {
-        case .missesCloses, .missesResumption, .neverPauses, .neverResumes: 2
-        case .missesLosses, .ignoresStreams: 3
-        case .dropsKept, .dropsAwaited: 4
-        case .ignoresFences: 31
-        case .ignoresLateCommands: 125
-        case .believesReleased: 36
-        case .leavesGate: 10
-        case .ignoresLateTurns: 49
-        case .missesLostLinks: 26
-        case .neverTicks: 43
+        case .ignoresGate, .losesAnswers, .missesCloses: 2
+        case .ignoresStreams, .letsInWhileLeaving, .missesLosses, .neverPauses, .neverResumes: 4
+        case .missesResumption: 8
+        case .dropsKept: 9
+        case .neverVouches: 11
+        case .leavesGate: 14
+        case .missesLostLinks: 29
+        case .dropsAwaited: 33
+        case .missesUnsent: 38
+        case .neverTicks: 53
+        case .ignoresFences: 58
+        case .believesReleased, .ignoresLateTurns: 73
         case .waitsWhenSurrendered: 120
+        case .ignoresLateCommands: 131
         default: 0
         }
     }
