@@ -28,7 +28,9 @@ import Testing
             sender: nil,
             kind: .sendError(of: SequenceNumber(1)), messageID: [], acceptedAt: 0, expiresAt: .max, body: [])
         report.device = device
-        entry.mailbox.append(MailboxSlot(entry: MailboxEntry(report), state: .waiting(isStored: true)))
+        entry.append(
+            MailboxSlot(entry: MailboxEntry(report), state: .waiting(isStored: true)), registrationAt: 0,
+            &bench.partitions[0].core.turn)
         bench.submit(1)
         bench.settle()
         #expect(bench.take(appServer).words == ["nack 1 unavailable"])
@@ -42,20 +44,19 @@ import Testing
         #expect(bench.failures.count == 1)
     }
 
-    @Test("A device with broken counts is read again, and receives its unacknowledged messages again")
+    @Test("A device with a broken state is read again, and receives its unacknowledged messages again")
     func readsAgain() throws {
         let (bench, entry) = try connected()
         bench.submit(1)
         bench.settle()
         let sent = try #require(bench.take(phone).compactMap(\.delivery).first)
-        entry.link?.unacknowledged = 0
+        entry.setState(.throttled, at: 0, &bench.partitions[0].core.turn)
         bench.post(.deviceAcknowledged(phone, device, [sent.message.sequence]))
         bench.settle()
         #expect(bench.take(phone).words == ["close internal_error"])
         #expect(
             bench.failures == [
-                InvariantFailure(
-                    what: "the count of unacknowledged messages is negative", owner: .device(device))
+                InvariantFailure(what: "a message cannot change to this state", owner: .device(device))
             ])
         #expect(bench.store.messages[device]?.count == 1, "the refused batch changes nothing")
         #expect(entry.link?.acceptsUnstored == false, "nothing more is sent on a closing connection")

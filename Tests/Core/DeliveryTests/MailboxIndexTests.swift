@@ -7,13 +7,14 @@ import Testing
 struct MailboxIndexTests {
     private func mailbox(_ sequences: ClosedRange<UInt64>) -> Mailbox {
         var mailbox = Mailbox()
+        var counts = MessageCounts()
         for sequence in sequences {
             let message = StoredMessage(
                 device: device, sequence: SequenceNumber(sequence * 10), salt: 0,
                 registration: RegistrationNumber(1), sender: nil,
                 fields: MessageFields(messageID: [], body: [], apns: []), acceptedAt: 0, expiresAt: 9)
             mailbox.append(
-                MailboxSlot(entry: MailboxEntry(message), state: .waiting(isStored: true)))
+                MailboxSlot(entry: MailboxEntry(message), state: .waiting(isStored: true)), &counts)
         }
         return mailbox
     }

@@ -1,20 +1,14 @@
 import Basics
 
-/// A registration with its message counts.
+/// A registration, and what is known of its messages.
 struct RegistrationState {
     var registration: Registration
     /// The topics that it subscribes to.
     var topics = SubscriptionSet()
     /// Whether the app named several senders.
     private let isList: Bool
-    /// Messages without a collapse key that wait for a connection.
-    private(set) var plainWaiting = 0
-    /// Messages without a collapse key that wait until the device is active.
-    private(set) var plainDelayed = 0
-    /// Messages that wait for the APNs gateway.
-    private(set) var gatewayWaiting = 0
-    /// Messages with a collapse key, waiting or sent.
-    var keyed = 0
+    /// Its messages in the mailbox.
+    fileprivate(set) var counts = MessageCounts()
     /// The batch that stores it. `nil` once it is committed.
     var batch: UInt64?
     /// The rate limit of messages with a collapse key.
@@ -31,24 +25,6 @@ struct RegistrationState {
         self.batch = batch
         isList = registration.senderText.contains(UInt8(ascii: ",")) && registration.sender != nil
     }
-
-    /// Counts a message that enters a state, or leaves it (-1).
-    mutating func count(_ cap: MailboxSlot.Cap, _ state: MailboxSlot.State, by change: Int = 1) {
-        switch (cap, state) {
-        case (.plain, .waiting): plainWaiting += change
-        case (.plain, .delayed): plainDelayed += change
-        case (.gateway, .waiting): gatewayWaiting += change
-        case (.none, _), (_, .throttled), (_, .sent), (_, .atGateway), (_, .owingReceipt),
-            (.gateway, .delayed):
-            break
-        }
-    }
-
-    /// Whether no count is negative.
-    var isCounted: Bool { plainWaiting >= 0 && plainDelayed >= 0 && gatewayWaiting >= 0 && keyed >= 0 }
-
-    /// Whether all counts are 0.
-    var isEmpty: Bool { plainWaiting == 0 && plainDelayed == 0 && gatewayWaiting == 0 && keyed == 0 }
 
     /// Returns the `from` of a frame: the sender as the app named it or, if it named several, the one that sent the message.
     func from(_ sender: SenderID?) -> [UInt8] {
@@ -88,9 +64,7 @@ final class DeviceEntry {
     var buckets = DeviceBuckets()
     /// Its registrations, ascending by number.
     var registrations: [RegistrationState] = []
-    var mailbox = Mailbox()
-    /// Messages in the mailbox that wait until the device is active.
-    private(set) var delayed = 0
+    private(set) var mailbox = Mailbox()
     var link: DeviceLink?
     /// The number of uncommitted batches with changes to it.
     var batchesInFlight = 0
@@ -161,7 +135,7 @@ final class DeviceEntry {
         return nil
     }
 
-    /// Adds a message to the mailbox and to the counts of its registration.
+    /// Adds a message of a registration to the mailbox.
     func append(_ slot: MailboxSlot, registrationAt at: Int, _ turn: inout Turn) {
         let newest = mailbox.slots.last?.entry.sequence
         turn.demand(
@@ -173,32 +147,20 @@ final class DeviceEntry {
             registrations.indices.contains(at)
             && registrations[at].registration.name.number == slot.entry.registration
         guard turn.demand(isOwn, "a message is counted for another registration", of: self) else { return }
-        mailbox.append(slot)
-        if slot.state.isDelayed { delayed += 1 }
-        registrations[at].count(slot.cap, slot.state)
-        if slot.entry.collapseKey != nil { registrations[at].keyed += 1 }
+        mailbox.append(slot, &registrations[at].counts)
     }
 
-    /// Removes a message from the mailbox and the counts.
+    /// Removes a message from the mailbox.
     func remove(at index: Int, _ turn: inout Turn) -> MailboxSlot {
-        let slot = mailbox.remove(at: index)
-        if slot.isUnacknowledged { link?.unacknowledged -= 1 }
-        if slot.state.isDelayed { delayed -= 1 }
-        demandCounts(&turn)
         let at = turn.demand(
-            self.index(of: slot.entry.registration), "a message belongs to no registration", of: self)
-        guard let at else { return slot }
-        registrations[at].count(slot.cap, slot.state, by: -1)
-        if slot.entry.collapseKey != nil { registrations[at].keyed -= 1 }
-        turn.demand(registrations[at].isCounted, "the message count of a registration is negative", of: self)
-        return slot
-    }
-
-    private func demandCounts(_ turn: inout Turn) {
-        turn.demand(delayed >= 0, "the count of delayed messages is negative", of: self)
-        turn.demand(
-            link.map { $0.unacknowledged >= 0 } ?? true, "the count of unacknowledged messages is negative",
+            self.index(of: mailbox.slots[index].entry.registration), "a message belongs to no registration",
             of: self)
+        var counts = at.map { registrations[$0].counts } ?? MessageCounts()
+        let slot = mailbox.remove(at: index, &counts)
+        guard let at else { return slot }
+        registrations[at].counts = counts
+        turn.demand(mailbox.isValid(counts), "a count of messages is negative", of: self)
+        return slot
     }
 
     /// Changes the mode of the connection, which must exist.
@@ -213,31 +175,31 @@ final class DeviceEntry {
 
     /// Changes the state of a message, and the counts.
     func setState(_ state: MailboxSlot.State, at index: Int, _ turn: inout Turn) {
-        // Read field by field, since a copy of the slot would count references.
         let before = mailbox.slots[index].state
-        guard before != state else { return }
-        guard turn.demand(before.mayBecome(state), "a message cannot change to this state", of: self)
-        else {
-            return
-        }
-        if mailbox.slots[index].isUnacknowledged { link?.unacknowledged -= 1 }
-        mailbox.setState(state, at: index)
-        if mailbox.slots[index].isUnacknowledged { link?.unacknowledged += 1 }
-        if before.isDelayed { delayed -= 1 }
-        if state.isDelayed { delayed += 1 }
-        demandCounts(&turn)
-        let cap = mailbox.slots[index].cap
-        guard cap != .none else { return }
+        guard before != state,
+            turn.demand(before.mayBecome(state), "a message cannot change to this state", of: self)
+        else { return }
         let at = turn.demand(
             self.index(of: mailbox.slots[index].entry.registration),
             "a changed message belongs to no registration", of: self)
         guard let at else { return }
-        registrations[at].count(cap, before, by: -1)
-        registrations[at].count(cap, state)
+        mailbox.setState(state, at: index, &registrations[at].counts)
         turn.demand(
-            registrations[at].isCounted, "the message count of a registration is negative after a change",
+            mailbox.isValid(registrations[at].counts), "a count of messages is negative after a change",
             of: self)
     }
+
+    /// Marks a message as confirmed by the store.
+    func setStored(at index: Int) { mailbox.setStored(at: index) }
+
+    /// Marks a message as charged to its app's rate.
+    func setCounted(at index: Int) { mailbox.setCounted(at: index) }
+
+    /// Marks a message as read without its shared body. Returns how often it was.
+    func missBody(at index: Int) -> Int { mailbox.missBody(at: index) }
+
+    /// Marks a message as no longer passed over.
+    func takeUp(at index: Int) { mailbox.takeUp(at: index) }
 
     /// Removes the connection; messages that it has not acknowledged wait again.
     func unlink(_ turn: inout Turn) {
@@ -245,9 +207,9 @@ final class DeviceEntry {
         for at in mailbox.slots.indices {
             setState(mailbox.slots[at].state.unsent, at: at, &turn)
         }
-        let left = link?.unacknowledged ?? 0
         link = nil
-        turn.demand(left == 0, "messages stay unacknowledged without a connection", of: self)
+        turn.demand(
+            mailbox.unacknowledged == 0, "messages stay unacknowledged without a connection", of: self)
     }
 
     /// Moves the cursor back so that messages from `sequence` on are read again. Those that have been sent are not sent again.
@@ -278,9 +240,7 @@ final class DeviceEntry {
             guard let at = index(of: subscription.name.number) else { continue }
             registrations[at].topics.insert(subscription)
         }
-        mailbox.removeAll()
-        link?.unacknowledged = 0
-        delayed = 0
+        mailbox = Mailbox()
         for entry in state.mailbox {
             guard let at = index(of: entry.registration) else { continue }
             let before = old.mailbox.index(of: entry.sequence).map { old.mailbox.slots[$0] }

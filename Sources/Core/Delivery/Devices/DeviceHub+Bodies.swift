@@ -17,7 +17,7 @@ extension DeviceHub {
             entry.index(of: slot.registration), "a message without its body belongs to no registration",
             of: entry)
         guard let at = found else { return }
-        let doublings = min(entry.mailbox.missBody(at: index) - 1, Limits.Topic.bodyRetryDoublings)
+        let doublings = min(entry.missBody(at: index) - 1, Limits.Topic.bodyRetryDoublings)
         let due = turn.now.monotonic.advanced(milliseconds: Limits.Topic.bodyRetryMilliseconds << doublings)
         // All messages of a registration are read again together, when the first of them is due.
         if let known = entry.registrations[at].bodiesDue, known <= due { return }
@@ -52,7 +52,7 @@ extension DeviceHub {
         for index in entry.mailbox.slots.indices {
             let slot = entry.mailbox.slots[index]
             guard slot.awaitsBody, slot.entry.registration == number else { continue }
-            entry.mailbox.takeUp(at: index)
+            entry.takeUp(at: index)
             if !slot.entry.isForGateway { first = first ?? slot.entry.sequence }
         }
         redeliver(from: first, entry, &turn)

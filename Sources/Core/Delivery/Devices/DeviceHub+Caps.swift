@@ -7,43 +7,24 @@ extension DeviceHub {
         for key: [UInt8], isDelayed: Bool, isForGateway: Bool, registrationAt at: Int, _ entry: DeviceEntry,
         _ turn: inout Turn
     ) {
-        guard entry.registrations[at].keyed > 0 else { return }
+        guard entry.registrations[at].counts.keyed > 0 else { return }
         let number = entry.registrations[at].registration.name.number
-        var waiting: [SequenceNumber] = []
-        var throttledSequences: [SequenceNumber] = []
-        var delayed: [SequenceNumber] = []
-        var index = 0
-        while index < entry.mailbox.slots.count {
-            let slot = entry.mailbox.slots[index]
-            guard slot.entry.registration == number, let other = slot.entry.collapseKey,
-                slot.state != .owingReceipt
-            else {
-                index += 1
-                continue
-            }
-            if other == key {
-                remove(at: index, of: entry, reason: .replaced, &turn)
-                continue
-            }
-            if slot.state.isWaiting, !slot.entry.isForGateway { waiting.append(slot.entry.sequence) }
-            if slot.state == .throttled { throttledSequences.append(slot.entry.sequence) }
-            if slot.state.isDelayed { delayed.append(slot.entry.sequence) }
-            index += 1
+        removeAll(of: entry, reason: .replaced, &turn) {
+            $0.entry.registration == number && $0.entry.collapseKey == key && $0.state != .owingReceipt
         }
         // The gateway has refused what is beyond its cap.
         guard !isForGateway else { return }
-        var leaving: [SequenceNumber] = []
-        if isDelayed {
-            // For delayed messages a connected but idle device counts as offline.
-            leaving += delayed.prefix(max(0, delayed.count + 1 - turn.settings.collapseKeys))
-        } else {
-            let surplus = waiting.count + 1 - deviceCap(entry, offline: turn.settings.collapseKeys, turn)
-            leaving += waiting.prefix(max(0, surplus))
-        }
+        let keys = turn.settings.collapseKeys
+        // For delayed messages a connected but idle device counts as offline.
+        var leaving =
+            isDelayed
+            ? entry.mailbox.surplus(of: number, limit: keys) { $0.state.isDelayed }
+            : entry.mailbox.surplus(of: number, limit: deviceCap(entry, offline: keys, turn)) {
+                $0.state.isWaiting && !$0.entry.isForGateway
+            }
         // Throttled messages of a connected device have the same cap.
         if !entry.registrations[at].bucket.allows(turn.settings.rates.collapsible, now: turn.now.monotonic) {
-            leaving += throttledSequences.prefix(
-                max(0, throttledSequences.count + 1 - turn.settings.collapseKeys))
+            leaving += entry.mailbox.surplus(of: number, limit: keys) { $0.state == .throttled }
         }
         for sequence in leaving {
             let index = turn.demand(
@@ -62,21 +43,17 @@ extension DeviceHub {
     ) {
         let name = entry.registrations[at].registration.name
         var total = 0
-        var index = 0
-        while index < entry.mailbox.slots.count {
-            let slot = entry.mailbox.slots[index]
+        removeAll(of: entry, reason: .discarded, &turn) { slot in
             guard slot.entry.registration == name.number,
                 isDelayed ? slot.state.isDelayed : slot.state.isWaiting,
                 slot.entry.collapseKey == nil, !slot.entry.kind.isReport, !slot.entry.isForGateway
-            else {
-                index += 1
-                continue
-            }
+            else { return false }
             if case .discardedMarker(let count) = slot.entry.kind { total += count } else { total += 1 }
-            remove(at: index, of: entry, reason: .discarded, &turn)
+            return true
         }
         turn.demand(total > 0, "a marker replaces no message", of: entry)
-        let left = isDelayed ? entry.registrations[at].plainDelayed : entry.registrations[at].plainWaiting
+        let counts = entry.registrations[at].counts
+        let left = isDelayed ? counts.plainDelayed : counts.plainWaiting
         turn.demand(left == 0, "messages stay that should have been discarded", of: entry)
         let marker = StoredMessage(
             device: name.device, sequence: turn.nextSequence(), salt: turn.salt, registration: name.number,

@@ -120,7 +120,7 @@ extension DeviceHub {
         _ message: consuming StoredMessage, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         guard entry.state.isReady, let at = entry.mailbox.index(of: message.sequence) else { return }
-        entry.mailbox.setStored(at: at)
+        entry.setStored(at: at)
         if message.apns != nil { return gatewayMessageStored(message, entry, &turn) }
         guard let link = entry.link, case .live = link.mode, entry.mailbox.slots[at].state.isWaiting
         else { return }
@@ -154,7 +154,8 @@ extension DeviceHub {
             entry.setState(.delayed(isStored: true), at: index, &turn)
             return false
         }
-        guard link.unacknowledged < turn.settings.unacknowledgedPerDevice || message.kind.isReport else {
+        guard entry.mailbox.unacknowledged < turn.settings.unacknowledgedPerDevice || message.kind.isReport
+        else {
             turn.send(.close(.tooManyUnacknowledged), to: link.connection)
             entry.setMode(.closing, &turn)
             return false

@@ -162,10 +162,10 @@ extension DeviceHub {
                 acceptedAt: turn.now.monotonic),
             registrationAt: at, &turn)
         let cap = deviceCap(entry, offline: turn.settings.storedMessages, turn)
-        if !isForGateway, entry.registrations[at].plainWaiting > cap {
+        if !isForGateway, entry.registrations[at].counts.plainWaiting > cap {
             discardPlain(isDelayed: false, registrationAt: at, entry, &turn)
         }
-        if entry.registrations[at].plainDelayed > turn.settings.storedMessages {
+        if entry.registrations[at].counts.plainDelayed > turn.settings.storedMessages {
             discardPlain(isDelayed: true, registrationAt: at, entry, &turn)
         }
     }

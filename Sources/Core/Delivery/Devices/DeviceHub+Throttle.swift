@@ -22,7 +22,7 @@ extension DeviceHub {
             return true
         }
         entry.registrations[at].bucket.consume(rate, now: now)
-        entry.mailbox.setCounted(at: index)
+        entry.setCounted(at: index)
         return false
     }
 

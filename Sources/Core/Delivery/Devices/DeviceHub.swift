@@ -172,7 +172,8 @@ struct DeviceHub: ~Copyable {
             // Its registration is gone, so no app may receive it.
             remove(message, of: entry, reason: .removed, &turn)
         }
-        removeExpired(entry, &turn)
+        let cutoff = turn.now.expiryCutoff
+        removeAll(of: entry, reason: .expired, &turn) { $0.entry.expiresAt <= cutoff }
         if entry.link != nil { resume(entry, &turn) }
         markAgain(entry, &turn)
         resumeGateway(entry, &turn)

@@ -47,8 +47,6 @@ struct DeviceLink {
     private(set) var highestCursor = SequenceNumber(0)
     /// Whether its outbound buffer is full.
     var isCongested = false
-    /// Messages sent and not acknowledged.
-    var unacknowledged = 0
     /// Whether the device reports that it is idle.
     var isIdle = false
 

@@ -110,9 +110,43 @@ struct MailboxSlot {
     }
 }
 
-/// The mailbox of one device, oldest message first: an in-memory index of the stored messages.
+/// The messages of one registration that the mailbox counts for its caps. Only the mailbox changes it.
+struct MessageCounts {
+    /// Messages without a collapse key that wait for a connection.
+    private(set) var plainWaiting = 0
+    /// Messages without a collapse key that wait until the device is active.
+    private(set) var plainDelayed = 0
+    /// Messages that wait for the APNs gateway.
+    private(set) var gatewayWaiting = 0
+    /// Messages with a collapse key, waiting or sent.
+    fileprivate(set) var keyed = 0
+
+    /// Whether no count is negative.
+    var isValid: Bool { plainWaiting >= 0 && plainDelayed >= 0 && gatewayWaiting >= 0 && keyed >= 0 }
+
+    /// Whether all counts are 0.
+    var isEmpty: Bool { plainWaiting == 0 && plainDelayed == 0 && gatewayWaiting == 0 && keyed == 0 }
+
+    /// Counts a message that enters a state, or leaves it (-1).
+    fileprivate mutating func count(_ cap: MailboxSlot.Cap, _ state: MailboxSlot.State, by change: Int) {
+        switch (cap, state) {
+        case (.plain, .waiting): plainWaiting += change
+        case (.plain, .delayed): plainDelayed += change
+        case (.gateway, .waiting): gatewayWaiting += change
+        case (.none, _), (_, .throttled), (_, .sent), (_, .atGateway), (_, .owingReceipt),
+            (.gateway, .delayed):
+            break
+        }
+    }
+}
+
+/// The mailbox of one device, oldest message first: an in-memory index of the stored messages, and their counts.
 struct Mailbox {
     private(set) var slots = MailboxSlots()
+    /// Messages that wait until the device is active.
+    private(set) var delayed = 0
+    /// Messages sent on the connection and not acknowledged.
+    private(set) var unacknowledged = 0
 
     /// Returns the index of a message in `slots`.
     func index(of sequence: SequenceNumber) -> Int? {
@@ -133,12 +167,18 @@ struct Mailbox {
         return low
     }
 
-    /// Adds a message, whose sequence must be the highest.
-    mutating func append(_ slot: MailboxSlot) {
+    /// Adds a message, whose sequence must be the highest, to the mailbox and to the counts of its registration.
+    mutating func append(_ slot: MailboxSlot, _ counts: inout MessageCounts) {
         slots.append(slot)
+        if slot.entry.collapseKey != nil { counts.keyed += 1 }
+        count(at: slots.count - 1, by: 1, &counts)
     }
 
-    mutating func remove(at index: Int) -> MailboxSlot { slots.remove(at: index) }
+    mutating func remove(at index: Int, _ counts: inout MessageCounts) -> MailboxSlot {
+        count(at: index, by: -1, &counts)
+        if slots[index].entry.collapseKey != nil { counts.keyed -= 1 }
+        return slots.remove(at: index)
+    }
 
     /// Marks a message as confirmed by the store.
     mutating func setStored(at index: Int) { slots[index].state = slots[index].state.stored }
@@ -155,9 +195,33 @@ struct Mailbox {
     /// Marks a message as no longer passed over.
     mutating func takeUp(at index: Int) { slots[index].awaitsBody = false }
 
-    mutating func setState(_ state: MailboxSlot.State, at index: Int) {
+    mutating func setState(_ state: MailboxSlot.State, at index: Int, _ counts: inout MessageCounts) {
+        count(at: index, by: -1, &counts)
         slots[index].state = state
         slots[index].awaitsBody = false
+        count(at: index, by: 1, &counts)
+    }
+
+    /// Counts a message that enters its state, or leaves it (-1).
+    private mutating func count(at index: Int, by change: Int, _ counts: inout MessageCounts) {
+        // Read field by field, since a copy of the slot would count references.
+        let state = slots[index].state
+        if state.isDelayed { delayed += change }
+        if slots[index].isUnacknowledged { unacknowledged += change }
+        counts.count(slots[index].cap, state, by: change)
+    }
+
+    /// Returns the oldest messages of a registration with a collapse key that must leave for another key, if up to `limit` of
+    /// those that `isCounted` selects may stay.
+    func surplus(
+        of number: RegistrationNumber, limit: Int, where isCounted: (MailboxSlot) -> Bool
+    ) -> [SequenceNumber] {
+        var found: [SequenceNumber] = []
+        for slot in slots
+        where slot.entry.registration == number && slot.entry.collapseKey != nil && isCounted(slot) {
+            found.append(slot.entry.sequence)
+        }
+        return Array(found.prefix(max(0, found.count + 1 - limit)))
     }
 
     /// Whether a stored message after `sequence` has not been sent on the connection.
@@ -174,7 +238,8 @@ struct Mailbox {
     /// The newest message that the store has confirmed.
     var newestStored: SequenceNumber? { slots.last { $0.state.isStored }?.entry.sequence }
 
-    mutating func removeAll() { slots.removeAll() }
+    /// Whether no count is negative, nor one of a registration.
+    func isValid(_ counts: MessageCounts) -> Bool { delayed >= 0 && unacknowledged >= 0 && counts.isValid }
 }
 
 /// The slots of a mailbox. Removing the first one, as a device does that acknowledges in order, moves no other.
@@ -212,6 +277,4 @@ struct MailboxSlots: RandomAccessCollection {
         }
         return slot
     }
-
-    mutating func removeAll() { self = MailboxSlots() }
 }

@@ -80,7 +80,7 @@ extension DeviceHub {
             !submission.content.isDryRun
         else { return }
         let cap = max(turn.settings.storedMessages, turn.settings.unacknowledgedPerDevice)
-        if entry.registrations[at].gatewayWaiting >= cap { throw .deviceRateExceeded }
+        if entry.registrations[at].counts.gatewayWaiting >= cap { throw .deviceRateExceeded }
     }
 
     // MARK: Offers

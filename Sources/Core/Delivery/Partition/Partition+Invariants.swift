@@ -32,10 +32,10 @@ extension DeviceEntry {
         if zip(slots, slots.dropFirst()).contains(where: { $0.entry.sequence >= $1.entry.sequence }) {
             return "the mailbox is out of order"
         }
-        if slots.count(where: { $0.state.isDelayed }) != delayed {
+        if slots.count(where: { $0.state.isDelayed }) != mailbox.delayed {
             return "wrong count of delayed messages"
         }
-        if let link, slots.count(where: \.isUnacknowledged) != link.unacknowledged {
+        if slots.count(where: \.isUnacknowledged) != mailbox.unacknowledged {
             return "wrong count of unacknowledged messages"
         }
         if state.isReady, link == nil,
@@ -62,12 +62,11 @@ extension DeviceEntry {
             if registration.bodiesDue == nil, slots.contains(where: \.awaitsBody) {
                 return "registration \(number.number) never reads a message again"
             }
-            let plain = slots.filter { $0.cap == .plain }
-            if plain.count(where: \.state.isWaiting) != registration.plainWaiting
-                || plain.count(where: \.state.isDelayed) != registration.plainDelayed
-                || slots.count(where: { $0.cap == .gateway && $0.state.isWaiting })
-                    != registration.gatewayWaiting
-                || slots.count(where: { $0.entry.collapseKey != nil }) != registration.keyed
+            let (plain, counts) = (slots.filter { $0.cap == .plain }, registration.counts)
+            if plain.count(where: \.state.isWaiting) != counts.plainWaiting
+                || plain.count(where: \.state.isDelayed) != counts.plainDelayed
+                || slots.count(where: { $0.cap == .gateway && $0.state.isWaiting }) != counts.gatewayWaiting
+                || slots.count(where: { $0.entry.collapseKey != nil }) != counts.keyed
             {
                 return "wrong counts of registration \(number.number)"
             }

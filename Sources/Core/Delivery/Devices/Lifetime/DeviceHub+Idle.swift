@@ -21,13 +21,14 @@ extension DeviceHub {
 
     /// Delivers from the first message that waited for the device to be active.
     private mutating func releaseDelayed(_ entry: DeviceEntry, _ turn: inout Turn) {
-        guard entry.delayed > 0 else { return }
+        guard entry.mailbox.delayed > 0 else { return }
         var first: SequenceNumber?
         for index in entry.mailbox.slots.indices where entry.mailbox.slots[index].state.isDelayed {
             entry.setState(entry.mailbox.slots[index].state.unsent, at: index, &turn)
             first = first ?? entry.mailbox.slots[index].entry.sequence
         }
-        turn.demand(entry.delayed == 0, "messages are still delayed for an active device", of: entry)
+        turn.demand(
+            entry.mailbox.delayed == 0, "messages are still delayed for an active device", of: entry)
         redeliver(from: first, entry, &turn)
     }
 }

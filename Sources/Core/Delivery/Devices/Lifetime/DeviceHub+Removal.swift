@@ -14,6 +14,21 @@ extension DeviceHub {
         remove(slot.entry, of: entry, reason: reason, &turn)
     }
 
+    /// Removes the messages that a condition selects, oldest first.
+    mutating func removeAll(
+        of entry: DeviceEntry, reason: Milestone, _ turn: inout Turn,
+        where isSelected: (MailboxSlot) -> Bool
+    ) {
+        var index = 0
+        while index < entry.mailbox.slots.count {
+            if isSelected(entry.mailbox.slots[index]) {
+                remove(at: index, of: entry, reason: reason, &turn)
+            } else {
+                index += 1
+            }
+        }
+    }
+
     /// Removes a message from the store that is not in the mailbox in memory.
     mutating func remove(
         _ message: MailboxEntry, of entry: DeviceEntry, reason: Milestone, _ turn: inout Turn
@@ -122,18 +137,6 @@ extension DeviceHub {
     ) {
         removedUnread[turn.ledger.nextBatchNumber, default: [:]][device, default: []].insert(sequence)
         turn.write(.removeMessage(device, sequence, expiresAt: expiresAt, reason: .expired))
-    }
-
-    /// Removes the expired messages of a device that has just been read.
-    mutating func removeExpired(_ entry: DeviceEntry, _ turn: inout Turn) {
-        var index = 0
-        while index < entry.mailbox.slots.count {
-            if entry.mailbox.slots[index].entry.expiresAt <= turn.now.expiryCutoff {
-                remove(at: index, of: entry, reason: .expired, &turn)
-            } else {
-                index += 1
-            }
-        }
     }
 }
 

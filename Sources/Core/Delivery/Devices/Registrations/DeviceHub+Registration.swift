@@ -138,21 +138,16 @@ extension DeviceHub {
         _ number: RegistrationNumber, _ entry: DeviceEntry, _ turn: inout Turn
     ) -> Int {
         var messages = 0
-        var index = 0
-        while index < entry.mailbox.slots.count {
-            let slot = entry.mailbox.slots[index]
-            guard slot.entry.registration == number else {
-                index += 1
-                continue
-            }
-            if slot.entry.kind == .message { messages += 1 }
-            remove(at: index, of: entry, reason: .removed, &turn)
+        removeAll(of: entry, reason: .removed, &turn) {
+            guard $0.entry.registration == number else { return false }
+            if $0.entry.kind == .message { messages += 1 }
+            return true
         }
         let at = turn.demand(
             entry.index(of: number), "a registration is removed that does not exist", of: entry)
         guard let at else { return messages }
         turn.demand(
-            entry.registrations[at].isEmpty, "a removed registration still has messages", of: entry)
+            entry.registrations[at].counts.isEmpty, "a removed registration still has messages", of: entry)
         removeBelongings(at, entry, &turn)
         refuseUnstored(of: at, entry, &turn)
         entry.removeRegistration(at: at)
