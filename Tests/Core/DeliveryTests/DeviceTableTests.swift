@@ -43,7 +43,7 @@ import Testing
     func order() {
         var table = Self.table(idleLimit: 2)
         let busy = Self.entry(1, isTransient: false)
-        busy.isPageAsked = true
+        busy.countWaiting(RegistrationNumber(1), by: 1)
         let (old, young) = (Self.entry(2, isTransient: false), Self.entry(3, isTransient: false))
         let (transient, last) = (Self.entry(4, isTransient: true), Self.entry(5, isTransient: false))
         for entry in [busy, old, transient, young, last] {

@@ -65,13 +65,13 @@ final class DeviceEntry {
     /// Its registrations, ascending by number.
     var registrations: [RegistrationState] = []
     private(set) var mailbox = Mailbox()
-    var link: DeviceLink?
+    private(set) var link: DeviceLink?
     /// The number of uncommitted batches with changes to it.
     var batchesInFlight = 0
     /// The number of the last batch with changes to it. `nil` if there has been none.
     var lastBatch: UInt64?
     /// Whether a page of its mailbox is being read: one read at a time, since answers do not name the connection.
-    var isPageAsked = false
+    private(set) var isPageAsked = false
     /// Whether the current turn has changes to it.
     var isTouched = false
     /// Whether it is in memory only for topic messages; changes only while it is not idle.
@@ -163,16 +163,6 @@ final class DeviceEntry {
         return slot
     }
 
-    /// Changes the mode of the connection, which must exist.
-    func setMode(_ mode: DeviceLink.Mode, _ turn: inout Turn) {
-        let before = turn.demand(link?.mode, "a mode is set without a connection", of: self)
-        guard let before else { return }
-        guard turn.demand(before.mayBecome(mode), "a connection cannot change to this mode", of: self) else {
-            return
-        }
-        link?.mode = mode
-    }
-
     /// Changes the state of a message, and the counts.
     func setState(_ state: MailboxSlot.State, at index: Int, _ turn: inout Turn) {
         let before = mailbox.slots[index].state
@@ -201,6 +191,39 @@ final class DeviceEntry {
     /// Marks a message as no longer passed over.
     func takeUp(at index: Int) { mailbox.takeUp(at: index) }
 
+    // MARK: Connection
+
+    /// Sets the connection, of which the device has none.
+    func connect(_ login: DeviceLogin, since: Instant) { link = DeviceLink(login, since: since) }
+
+    /// Changes the mode of the connection, which must exist.
+    func setMode(_ mode: DeviceLink.Mode, _ turn: inout Turn) {
+        let isAllowed = turn.demand(link?.change(to: mode), "a mode is set without a connection", of: self)
+        turn.demand(isAllowed ?? true, "a connection cannot change to this mode", of: self)
+    }
+
+    func setCongested(_ isCongested: Bool) { link?.setCongested(isCongested) }
+
+    func setIdle(_ isIdle: Bool) { link?.isIdle = isIdle }
+
+    /// Records that all messages up to a sequence have been sent or need not be.
+    func advance(to sequence: SequenceNumber) { link?.advance(to: sequence) }
+
+    /// Has messages from `sequence` on read again. Those that have been sent are not sent again.
+    func rewind(before sequence: SequenceNumber) { link?.rewind(before: sequence) }
+
+    /// Begins to read a page of the mailbox for the connection.
+    func beginPage(upTo target: SequenceNumber, _ turn: inout Turn) {
+        setMode(.loading(target: target), &turn)
+        isPageAsked = true
+    }
+
+    /// Marks the read of a page as answered.
+    func endPage(_ turn: inout Turn) {
+        turn.demand(isPageAsked, "a page was read that was not requested", of: self)
+        isPageAsked = false
+    }
+
     /// Removes the connection; messages that it has not acknowledged wait again.
     func unlink(_ turn: inout Turn) {
         guard link != nil else { return }
@@ -210,14 +233,6 @@ final class DeviceEntry {
         link = nil
         turn.demand(
             mailbox.unacknowledged == 0, "messages stay unacknowledged without a connection", of: self)
-    }
-
-    /// Moves the cursor back so that messages from `sequence` on are read again. Those that have been sent are not sent again.
-    func rewind(before sequence: SequenceNumber, _ turn: inout Turn) {
-        guard let link, sequence <= link.cursor else { return }
-        self.link?.cursor = SequenceNumber(sequence.number &- 1)
-        // The page that is being read starts too late.
-        if case .loading = link.mode { setMode(.queued, &turn) }
     }
 
     /// Replaces the state in memory by that of the store. The connection stays, and messages that it was sent count as sent.
@@ -258,7 +273,7 @@ final class DeviceEntry {
             switch before?.state {
             case .throttled: setState(.throttled, at: mailbox.slots.count - 1, &turn)
             case .delayed: setState(.delayed(isStored: true), at: mailbox.slots.count - 1, &turn)
-            case .waiting: rewind(before: entry.sequence, &turn)
+            case .waiting: rewind(before: entry.sequence)
             case .sent, .atGateway, .owingReceipt, nil: setState(.sent, at: mailbox.slots.count - 1, &turn)
             }
         }
@@ -305,8 +320,9 @@ final class DeviceEntry {
     /// Marks the state in memory as out of date.
     func becomeStale() { state = .stale(waiting: state.waiting) }
 
-    /// Marks the state as stale after a failed read. Returns the events that waited for it.
+    /// Marks the state as stale after a failed read, and removes the connection. Returns the events that waited for the read.
     func failLoading() -> [DeviceEvent] {
+        link = nil
         let waiting = state.waiting
         state = .stale(waiting: [])
         return waiting

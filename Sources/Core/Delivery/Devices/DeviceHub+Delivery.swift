@@ -9,8 +9,7 @@ extension DeviceHub {
         if entry.isPageAsked {
             entry.setMode(.queued, &turn)
         } else if entry.mailbox.hasStored(after: link.cursor), let newest = entry.mailbox.newestStored {
-            entry.setMode(.loading(target: newest), &turn)
-            entry.isPageAsked = true
+            entry.beginPage(upTo: newest, &turn)
             turn.load(.messages(entry.device, after: link.cursor, limit: turn.settings.mailboxPage))
         } else {
             entry.setMode(.live, &turn)
@@ -20,11 +19,7 @@ extension DeviceHub {
     /// Continues delivery after the state was read again, since messages read before may have changed.
     mutating func resume(_ entry: DeviceEntry, _ turn: inout Turn) {
         guard let link = entry.link else { return }
-        if entry.record == nil {
-            turn.send(.close(.deviceForgotten), to: link.connection)
-            entry.setMode(.closing, &turn)
-            return
-        }
+        guard entry.record != nil else { return close(entry, .deviceForgotten, &turn) }
         switch link.mode {
         case .live: proceed(entry, &turn)
         case .paused where !link.isCongested: proceed(entry, &turn)
@@ -50,7 +45,7 @@ extension DeviceHub {
             guard turn.demand(message.device == device, "a page has a message of another device", of: entry),
                 turn.demand(message.sequence > link.cursor, "a page is out of order", of: entry)
             else { return }
-            entry.link?.cursor = message.sequence
+            entry.advance(to: message.sequence)
             guard let at = entry.mailbox.index(of: message.sequence),
                 entry.mailbox.slots[at].state.isWaiting, !entry.mailbox.slots[at].entry.isForGateway
             else { continue }
@@ -63,7 +58,7 @@ extension DeviceHub {
             }
         }
         // Every message confirmed before the read is in the answer or has been removed.
-        if isLast, let cursor = entry.link?.cursor { entry.link?.cursor = max(cursor, target) }
+        if isLast { entry.advance(to: target) }
         guard let link = entry.link, case .paused = link.mode else { return }
         turn.demand(isLast || !messages.isEmpty, "an empty page is not the last page", of: entry)
         if hasDelivered {
@@ -77,9 +72,7 @@ extension DeviceHub {
     private func pageAnswered(_ device: DeviceID, _ turn: inout Turn) -> DeviceEntry? {
         let entry = turn.demand(
             table[device], "a page was read for a device that is not in memory", owner: .device(device))
-        guard let entry else { return nil }
-        turn.demand(entry.isPageAsked, "a page was read that was not requested", of: entry)
-        entry.isPageAsked = false
+        entry?.endPage(&turn)
         return entry
     }
 
@@ -110,8 +103,7 @@ extension DeviceHub {
             entry.setMode(.paused, &turn)
             if !link.isCongested { proceed(entry, &turn) }
         } else if case .loading = link.mode {
-            turn.send(.close(isDamage ? .storeDamaged : .storeFailed), to: link.connection)
-            entry.setMode(.closing, &turn)
+            close(entry, isDamage ? .storeDamaged : .storeFailed, &turn)
         }
     }
 
@@ -125,7 +117,7 @@ extension DeviceHub {
         guard let link = entry.link, case .live = link.mode, entry.mailbox.slots[at].state.isWaiting
         else { return }
         turn.demand(message.sequence > link.cursor, "a waiting message is behind the cursor", of: entry)
-        entry.link?.cursor = max(link.cursor, message.sequence)
+        entry.advance(to: message.sequence)
         guard message.expiresAt > turn.now.expiryCutoff else {
             return remove(at: at, of: entry, reason: .expired, &turn)
         }
@@ -156,8 +148,7 @@ extension DeviceHub {
         }
         guard entry.mailbox.unacknowledged < turn.settings.unacknowledgedPerDevice || message.kind.isReport
         else {
-            turn.send(.close(.tooManyUnacknowledged), to: link.connection)
-            entry.setMode(.closing, &turn)
+            close(entry, .tooManyUnacknowledged, &turn)
             return false
         }
         guard !throttleIfNeeded(at: index, of: entry, registrationAt: at, &turn) else { return false }

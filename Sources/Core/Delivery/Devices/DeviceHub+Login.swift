@@ -16,8 +16,7 @@ extension DeviceHub {
             entry.unlink(&turn)
         }
         let hasRemoved = removeReceived(login.received, entry, &turn)
-        entry.link = DeviceLink(connection: login.connection, since: turn.now.monotonic)
-        entry.link?.isIdle = login.isIdle
+        entry.connect(login, since: turn.now.monotonic)
         recordLogin(entry, record, &turn)
         if hasRemoved {
             turn.wait(.device(entry, .login(login.connection)))
@@ -56,6 +55,13 @@ extension DeviceHub {
         }
     }
 
+    /// Ends the connection of a device, if there is one.
+    func close(_ entry: DeviceEntry, _ reason: CloseReason, _ turn: inout Turn) {
+        guard let link = entry.link else { return }
+        turn.send(.close(reason), to: link.connection)
+        entry.setMode(.closing, &turn)
+    }
+
     private mutating func accept(_ entry: DeviceEntry, _ turn: inout Turn) {
         guard let link = turn.demand(entry.link, "a login is accepted without a connection", of: entry) else {
             return
@@ -83,15 +89,13 @@ extension DeviceHub {
         }
     }
 
-    func congested(_ connection: ConnectionID, _ entry: DeviceEntry, _ turn: inout Turn) {
-        guard let link = entry.link, link.connection == connection else { return }
-        entry.link?.isCongested = true
-        if case .live = link.mode { entry.setMode(.paused, &turn) }
+    func congested(_ connection: ConnectionID, _ entry: DeviceEntry) {
+        if entry.link?.connection == connection { entry.setCongested(true) }
     }
 
     mutating func writable(_ connection: ConnectionID, _ entry: DeviceEntry, _ turn: inout Turn) {
         guard let link = entry.link, link.connection == connection else { return }
-        entry.link?.isCongested = false
+        entry.setCongested(false)
         if case .paused = link.mode, entry.state.isReady { proceed(entry, &turn) }
     }
 }

@@ -62,7 +62,7 @@ extension DeviceHub {
     /// Delivers again from a message on; messages that have been sent are not sent again.
     mutating func redeliver(from first: SequenceNumber?, _ entry: DeviceEntry, _ turn: inout Turn) {
         guard let first, let link = entry.link else { return }
-        entry.rewind(before: first, &turn)
+        entry.rewind(before: first)
         switch link.mode {
         case .live: proceed(entry, &turn)
         case .accepting, .loading, .queued, .paused, .closing: break

@@ -55,7 +55,7 @@ struct DeviceHub: ~Copyable {
             acknowledged(sequences, on: connection, entry, &turn)
         case .login(let login): self.login(login, entry, &turn)
         case .writable(let connection): writable(connection, entry, &turn)
-        case .congested(let connection): congested(connection, entry, &turn)
+        case .congested(let connection): congested(connection, entry)
         case .idleChanged(let connection, let isIdle):
             idleChanged(connection, entry, isIdle: isIdle, &turn)
         case .closed(let connection): closed(connection, entry, &turn)
@@ -137,7 +137,7 @@ struct DeviceHub: ~Copyable {
 
     /// Reads a device again whose state violates an invariant; its connection has been ordered to close.
     func readAgain(_ entry: DeviceEntry, _ turn: inout Turn) {
-        entry.link?.mode = .closing
+        if entry.link != nil { entry.setMode(.closing, &turn) }
         guard !entry.isEvicted, !entry.state.isLoading else { return }
         entry.becomeStale()
         reload(entry, &turn)
@@ -192,7 +192,6 @@ struct DeviceHub: ~Copyable {
             turn.send(.close(isDamage ? .storeDamaged : .storeFailed), to: link.connection)
             pendingLastSeen.record(entry.device, at: turn.contactTime)
         }
-        entry.link = nil
         // What waits for APNs is offered when the device is found again by its mark.
         if entry.isMarkedForGateway { gateway.search.missed(device, turn.now.monotonic) }
         let refusal: Refusal = isDamage ? .storeDamaged : .unavailable

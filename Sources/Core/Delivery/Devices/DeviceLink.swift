@@ -40,15 +40,21 @@ struct DeviceLink {
     let connection: ConnectionID
     /// When the device logged in.
     let since: Instant
-    var mode = Mode.accepting
+    private(set) var mode = Mode.accepting
     /// Every message stored up to here has been sent or need not be.
-    var cursor = SequenceNumber(0) { didSet { highestCursor = max(highestCursor, cursor) } }
+    private(set) var cursor = SequenceNumber(0)
     /// The highest value that `cursor` has had.
     private(set) var highestCursor = SequenceNumber(0)
     /// Whether its outbound buffer is full.
-    var isCongested = false
+    private(set) var isCongested = false
     /// Whether the device reports that it is idle.
-    var isIdle = false
+    var isIdle: Bool
+
+    init(_ login: DeviceLogin, since: Instant) {
+        connection = login.connection
+        self.since = since
+        isIdle = login.isIdle
+    }
 
     /// Whether messages that are not stored may be sent.
     var acceptsUnstored: Bool {
@@ -56,5 +62,32 @@ struct DeviceLink {
         case .accepting, .closing: false
         case .loading, .queued, .paused, .live: !isCongested
         }
+    }
+
+    /// Changes the mode. Returns `false`, and keeps it, if the change is not allowed.
+    mutating func change(to next: Mode) -> Bool {
+        guard mode.mayBecome(next) else { return false }
+        mode = next
+        return true
+    }
+
+    /// Moves the cursor forward, after everything up to `sequence` has been sent or need not be.
+    mutating func advance(to sequence: SequenceNumber) {
+        cursor = max(cursor, sequence)
+        highestCursor = max(highestCursor, cursor)
+    }
+
+    /// Moves the cursor back so that messages from `sequence` on are read again.
+    mutating func rewind(before sequence: SequenceNumber) {
+        guard sequence <= cursor else { return }
+        cursor = SequenceNumber(sequence.number &- 1)
+        // The page that is being read starts too late.
+        if case .loading = mode { mode = .queued }
+    }
+
+    /// Records that its outbound buffer is full or not; a full one ends the live mode.
+    mutating func setCongested(_ isFull: Bool) {
+        isCongested = isFull
+        if isFull, case .live = mode { mode = .paused }
     }
 }

@@ -8,10 +8,7 @@ extension DeviceHub {
             return answerOnceCommitted(.forgotten(registrations: 0, messages: 0), entry, to: requester, &turn)
         }
         let messages = removeDevice(entry, &turn)
-        if let link = entry.link {
-            turn.send(.close(.deviceForgotten), to: link.connection)
-            entry.setMode(.closing, &turn)
-        }
+        close(entry, .deviceForgotten, &turn)
         turn.replyWhenStored(.forgotten(registrations: registrations, messages: messages), to: requester)
     }
 

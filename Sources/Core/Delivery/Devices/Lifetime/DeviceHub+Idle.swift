@@ -14,7 +14,7 @@ extension DeviceHub {
         _ connection: ConnectionID, _ entry: DeviceEntry, isIdle: Bool, _ turn: inout Turn
     ) {
         guard let link = entry.link, link.connection == connection, link.isIdle != isIdle else { return }
-        entry.link?.isIdle = isIdle
+        entry.setIdle(isIdle)
         turn.traceConnection(entry.device, isIdle ? .idle : .active)
         if !isIdle { releaseDelayed(entry, &turn) }
     }
