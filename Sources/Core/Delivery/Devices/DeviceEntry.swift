@@ -2,28 +2,53 @@ import Basics
 
 /// A registration, and what is known of its messages.
 struct RegistrationState {
-    var registration: Registration
+    private(set) var registration: Registration
     /// The topics that it subscribes to.
-    var topics = SubscriptionSet()
+    private(set) var topics = SubscriptionSet()
     /// Whether the app named several senders.
     private let isList: Bool
     /// Its messages in the mailbox.
     fileprivate(set) var counts = MessageCounts()
-    /// The batch that stores it. `nil` once it is committed.
-    var batch: UInt64?
-    /// The rate limit of messages with a collapse key.
-    var bucket = TokenBucket()
-    /// Whether it is in the queue of throttled apps.
-    var isDue = false
+    /// The batch that stores it. `nil` if the store has it.
+    private(set) var batch: UInt64?
+    /// The rate of its messages with a collapse key.
+    var throttle = AppThrottle()
     /// When its messages are read again that were read without their shared bodies. `nil` if there are none.
-    var bodiesDue: Instant?
+    private(set) var bodiesDue: Instant?
     /// Its messages for the APNs gateway.
-    fileprivate(set) var queue = GatewayQueue()
+    var queue = GatewayQueue()
 
     init(_ registration: Registration, batch: UInt64? = nil) {
         self.registration = registration
         self.batch = batch
         isList = registration.senderText.contains(UInt8(ascii: ",")) && registration.sender != nil
+    }
+
+    /// Replaces the registration by a changed one, which a batch stores.
+    mutating func replace(with changed: Registration, in batch: UInt64) {
+        registration = changed
+        self.batch = batch
+    }
+
+    mutating func subscribe(_ subscription: Subscription) { topics.insert(subscription) }
+
+    /// Removes and returns a subscription. Returns `nil` if it is not there.
+    mutating func unsubscribe(_ sender: SenderID, _ topic: TopicName) -> Subscription? {
+        topics.remove(sender, topic, of: registration.name)
+    }
+
+    /// Has its messages read again at an instant. Returns `false` if they are read before that anyway.
+    mutating func awaitBodies(until due: Instant) -> Bool {
+        if let known = bodiesDue, known <= due { return false }
+        bodiesDue = due
+        return true
+    }
+
+    /// Returns whether its messages are to be read again now.
+    mutating func takeBodies(dueBy now: Instant) -> Bool {
+        guard let due = bodiesDue, due <= now else { return false }
+        bodiesDue = nil
+        return true
     }
 
     /// Returns the `from` of a frame: the sender as the app named it or, if it named several, the one that sent the message.
@@ -63,7 +88,7 @@ final class DeviceEntry {
     /// Its rate limits; full again when it is loaded into memory.
     var buckets = DeviceBuckets()
     /// Its registrations, ascending by number.
-    var registrations: [RegistrationState] = []
+    private(set) var registrations: [RegistrationState] = []
     private(set) var mailbox = Mailbox()
     private(set) var link: DeviceLink?
     /// The number of uncommitted batches with changes to it.
@@ -98,11 +123,25 @@ final class DeviceEntry {
     /// Whether answers of the gateway, or submissions that wait for them, are outstanding.
     var awaitsGateway: Bool { busyQueues > 0 }
 
-    /// Changes what is known of a registration's messages at the APNs gateway.
-    func changeQueue(_ at: Int, _ change: (inout GatewayQueue) -> Void) {
+    /// Changes a registration by its functions.
+    @discardableResult func update<Result>(_ at: Int, _ change: (inout RegistrationState) -> Result) -> Result
+    {
         if registrations[at].queue.isBusy { busyQueues -= 1 }
-        change(&registrations[at].queue)
-        if registrations[at].queue.isBusy { busyQueues += 1 }
+        defer { if registrations[at].queue.isBusy { busyQueues += 1 } }
+        return change(&registrations[at])
+    }
+
+    /// Adds a registration, which a batch stores.
+    func insert(_ registration: Registration, at: Int, in batch: UInt64) {
+        registrations.insert(RegistrationState(registration, batch: batch), at: at)
+    }
+
+    /// Applies other rates.
+    func changeRates(from old: Rates, to new: Rates, _ now: Instant) {
+        buckets.change(from: old, to: new, now)
+        for at in registrations.indices {
+            registrations[at].throttle.change(from: old.collapsible, to: new.collapsible, now: now)
+        }
     }
 
     /// Removes a registration. Its messages have been removed.
@@ -242,18 +281,17 @@ final class DeviceEntry {
         registrations = state.registrations.map { known in
             var fresh = RegistrationState(known)
             if let before = old.registrations.first(where: { $0.registration.name == known.name }) {
-                fresh.bucket = before.bucket
-                fresh.isDue = before.isDue
+                fresh.throttle = before.throttle
                 fresh.queue = before.queue
                 // The store has shown whether the message is there.
-                if case .ending = fresh.queue.state { fresh.queue.state = .idle }
+                if case .ending = fresh.queue.state { fresh.queue.change(to: .idle) }
             }
             return fresh
         }
         busyQueues = expectedBusyQueues
         for subscription in state.subscriptions {
             guard let at = index(of: subscription.name.number) else { continue }
-            registrations[at].topics.insert(subscription)
+            registrations[at].subscribe(subscription)
         }
         mailbox = Mailbox()
         for entry in state.mailbox {

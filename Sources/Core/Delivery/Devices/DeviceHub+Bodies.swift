@@ -20,8 +20,7 @@ extension DeviceHub {
         let doublings = min(entry.missBody(at: index) - 1, Limits.Topic.bodyRetryDoublings)
         let due = turn.now.monotonic.advanced(milliseconds: Limits.Topic.bodyRetryMilliseconds << doublings)
         // All messages of a registration are read again together, when the first of them is due.
-        if let known = entry.registrations[at].bodiesDue, known <= due { return }
-        entry.registrations[at].bodiesDue = due
+        guard entry.update(at, { $0.awaitBodies(until: due) }) else { return }
         let registration = entry.registrations[at].registration
         // A device with messages for the gateway may be evicted meanwhile: this queue reads it again when they are due.
         if slot.isForGateway || registration.usesAPNs {
@@ -45,8 +44,8 @@ extension DeviceHub {
 
     /// Reads messages of a registration again if they are due.
     mutating func readBodiesAgain(at: Int, of entry: DeviceEntry, _ turn: inout Turn) {
-        guard let due = entry.registrations[at].bodiesDue, due <= turn.now.monotonic else { return }
-        entry.registrations[at].bodiesDue = nil
+        let now = turn.now.monotonic
+        guard entry.update(at, { $0.takeBodies(dueBy: now) }) else { return }
         let number = entry.registrations[at].registration.name.number
         var first: SequenceNumber?
         for index in entry.mailbox.slots.indices {

@@ -23,7 +23,8 @@ extension DeviceHub {
                 $0.state.isWaiting && !$0.entry.isForGateway
             }
         // Throttled messages of a connected device have the same cap.
-        if !entry.registrations[at].bucket.allows(turn.settings.rates.collapsible, now: turn.now.monotonic) {
+        if !entry.registrations[at].throttle.allows(turn.settings.rates.collapsible, now: turn.now.monotonic)
+        {
             leaving += entry.mailbox.surplus(of: number, limit: keys) { $0.state == .throttled }
         }
         for sequence in leaving {

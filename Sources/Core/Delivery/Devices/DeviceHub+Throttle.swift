@@ -1,5 +1,28 @@
 import Basics
 
+/// The rate of an app's messages with a collapse key, and whether the app is in the queue of throttled ones.
+struct AppThrottle {
+    private var bucket = TokenBucket()
+    private var isQueued = false
+
+    func allows(_ rate: Rate, now: Instant) -> Bool { bucket.allows(rate, now: now) }
+
+    mutating func consume(_ rate: Rate, now: Instant) { bucket.consume(rate, now: now) }
+
+    /// Puts the app in the queue. Returns when it is due, or `nil` if it is in the queue already.
+    mutating func enterQueue(_ rate: Rate, now: Instant) -> Instant? {
+        defer { isQueued = true }
+        return isQueued ? nil : bucket.next(rate, now: now)
+    }
+
+    mutating func leaveQueue() { isQueued = false }
+
+    /// Applies another rate.
+    mutating func change(from old: Rate, to new: Rate, now: Instant) {
+        bucket.change(from: old, to: new, now: now)
+    }
+}
+
 /// Throttling of messages with a collapse key: above an app's rate they wait and replace each other (ccs-xmpp 5.4).
 extension DeviceHub {
     /// Throttles a message if its app has used up its rate. Returns whether it was throttled.
@@ -11,17 +34,14 @@ extension DeviceHub {
         let slot = entry.mailbox.slots[index]
         // A message that is sent again after a lost connection has been counted before.
         guard rate.isLimited, slot.entry.collapseKey != nil, !slot.isCounted else { return false }
-        guard entry.registrations[at].bucket.allows(rate, now: now) else {
+        guard entry.registrations[at].throttle.allows(rate, now: now) else {
             entry.setState(.throttled, at: index, &turn)
-            if !entry.registrations[at].isDue {
-                entry.registrations[at].isDue = true
-                throttled.add(
-                    entry.registrations[at].registration.name,
-                    due: entry.registrations[at].bucket.next(rate, now: now))
+            if let due = entry.update(at, { $0.throttle.enterQueue(rate, now: now) }) {
+                throttled.add(entry.registrations[at].registration.name, due: due)
             }
             return true
         }
-        entry.registrations[at].bucket.consume(rate, now: now)
+        entry.update(at) { $0.throttle.consume(rate, now: now) }
         entry.setCounted(at: index)
         return false
     }
@@ -36,7 +56,7 @@ extension DeviceHub {
                 again.append(name)
                 continue
             }
-            entry.registrations[at].isDue = false
+            entry.update(at) { $0.throttle.leaveQueue() }
             release(name.number, of: entry, &turn)
         }
         for name in again {

@@ -265,10 +265,7 @@ struct DeviceHub: ~Copyable {
         let (rates, now) = (turn.settings.rates, turn.now.monotonic)
         topicBuckets.change(to: rates.share(rates.topicChanges, of: turn.partitions), now: now)
         for entry in table.all {
-            entry.buckets.change(from: old, to: rates, now)
-            for at in entry.registrations.indices {
-                entry.registrations[at].bucket.change(from: old.collapsible, to: rates.collapsible, now: now)
-            }
+            entry.changeRates(from: old, to: rates, now)
         }
         // Apps that are still above their rate are throttled again.
         releaseThrottled(dueBy: .distantFuture, &turn)

@@ -33,7 +33,7 @@ extension DeviceHub {
         let verdict = GatewayQueue.Verdict(
             sequence: message.sequence, replyTo: replyTo, id: message.persistentID, canonical: canonical,
             isStored: isStored, deadline: deadline)
-        entry.changeQueue(at) { $0.add(verdict) }
+        entry.update(at) { $0.queue.add(verdict) }
     }
 
     /// Offers a now-or-never message, which is answered with Apple's verdict.
@@ -56,7 +56,7 @@ extension DeviceHub {
             offer(message, isStored: false, at: at, entry, &turn)
         } else {
             let waiting = copy message
-            entry.changeQueue(at) { $0.unstored.append(waiting) }
+            entry.update(at) { $0.queue.add(waiting) }
         }
     }
 
@@ -98,17 +98,15 @@ extension DeviceHub {
     /// Offers the next message of a registration: a now-or-never message, or the first that is stored.
     mutating func offerNext(_ at: Int, _ entry: DeviceEntry, _ turn: inout Turn) {
         guard entry.state.isReady, entry.registrations[at].queue.isOpen else { return }
-        if !entry.registrations[at].queue.unstored.isEmpty {
-            var next: StoredMessage?
-            entry.changeQueue(at) { next = $0.unstored.removeFirst() }
-            if let next { return offer(next, isStored: false, at: at, entry, &turn) }
+        if let next = entry.update(at, { $0.queue.takeUnstored() }) {
+            return offer(next, isStored: false, at: at, entry, &turn)
         }
         let number = entry.registrations[at].registration.name.number
         let first = entry.mailbox.slots.first {
             $0.entry.registration == number && $0.isReadyForGateway
         }
         guard let first else { return }
-        entry.changeQueue(at) { $0.state = .loading(first.entry.sequence) }
+        entry.update(at) { $0.queue.change(to: .loading(first.entry.sequence)) }
         turn.load(.gatewayMessage(entry.device, first.entry.sequence))
     }
 
@@ -133,7 +131,7 @@ extension DeviceHub {
     ) {
         let loading = GatewayQueue.State.loading(sequence)
         guard let at = entry.registrations.firstIndex(where: { $0.queue.state == loading }) else { return }
-        entry.changeQueue(at) { $0.state = .idle }
+        entry.update(at) { $0.queue.change(to: .idle) }
         guard entry.state.isReady else { return }
         guard let index = entry.mailbox.index(of: sequence), entry.mailbox.slots[index].isReadyForGateway
         else { return offerNext(at, entry, &turn) }
@@ -177,7 +175,7 @@ extension DeviceHub {
             of: entry)
         let registration = entry.registrations[at].registration
         let sequence = message.sequence
-        entry.changeQueue(at) { $0.state = .sent(sequence, isStored: isStored) }
+        entry.update(at) { $0.queue.change(to: .sent(sequence, isStored: isStored)) }
         turn.effects.downstream.sent += 1
         turn.traceMessage(message, .sent, detail: isStored ? "apns" : "apns now_or_never")
         let path = message.topic?.path ?? []
@@ -193,7 +191,7 @@ extension DeviceHub {
         _ at: Int, milliseconds: Int64, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         let due = turn.now.monotonic.advanced(milliseconds: max(0, milliseconds))
-        entry.changeQueue(at) { $0.state = .deferred(until: due) }
+        entry.update(at) { $0.queue.change(to: .deferred(until: due)) }
         gateway.deferred.add(entry.registrations[at].registration.name, due: due)
     }
 
@@ -216,7 +214,7 @@ extension DeviceHub {
         readBodiesAgain(at: at, of: entry, &turn)
         if case .deferred(let until) = entry.registrations[at].queue.state {
             guard until <= turn.now.monotonic else { return }
-            entry.changeQueue(at) { $0.state = .idle }
+            entry.update(at) { $0.queue.change(to: .idle) }
         }
         offerNext(at, entry, &turn)
     }

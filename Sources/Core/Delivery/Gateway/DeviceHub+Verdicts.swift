@@ -7,7 +7,7 @@ extension DeviceHub {
         guard let at = entry.index(of: answer.registration.number),
             case .sent(answer.sequence, let isStored) = entry.registrations[at].queue.state
         else { return }
-        entry.changeQueue(at) { $0.state = .idle }
+        entry.update(at) { $0.queue.change(to: .idle) }
         let wasInMailbox = isStored && entry.mailbox.index(of: answer.sequence) != nil
         let sent = SentMessage(registration: at, sequence: answer.sequence, isStored: isStored)
         switch answer.outcome {
@@ -34,7 +34,7 @@ extension DeviceHub {
         guard let at = entry.index(of: number), entry.registrations[at].queue.isOpen else { return }
         let left = entry.mailbox.index(of: sequence).map { entry.mailbox.slots[$0].state }
         guard left == nil || left == .owingReceipt else { return }
-        entry.changeQueue(at) { $0.state = .ending(sequence) }
+        entry.update(at) { $0.queue.change(to: .ending(sequence)) }
         if left == nil { awaitEnd(of: sequence, of: number, entry, &turn) }
     }
 
@@ -54,7 +54,7 @@ extension DeviceHub {
         guard entry.state.isReady, let at = entry.index(of: number),
             entry.registrations[at].queue.state == .ending(sequence)
         else { return }
-        entry.changeQueue(at) { $0.state = .idle }
+        entry.update(at) { $0.queue.change(to: .idle) }
         offerNext(at, entry, &turn)
     }
 
@@ -80,7 +80,7 @@ extension DeviceHub {
     private mutating func accepted(
         _ sent: SentMessage, in environment: APNsEnvironment, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
-        entry.changeQueue(sent.registration) { $0.attempt = 0 }
+        entry.update(sent.registration) { $0.queue.resetAttempts() }
         knowToken(environment, at: sent.registration, entry, &turn)
         if let verdict = takeVerdict(of: sent.sequence, sent.registration, entry) {
             turn.accept(verdict.replyTo, verdict.id, canonical: verdict.canonical)
@@ -129,7 +129,7 @@ extension DeviceHub {
                 entry.setState(.waiting(isStored: true), at: index, &turn)
             }
             // An outage would otherwise turn the wait after the next busy answer into a quarter of an hour.
-            if isAttempt { entry.changeQueue(sent.registration) { $0.attempt += 1 } }
+            if isAttempt { entry.update(sent.registration) { $0.queue.countAttempt() } }
         } else {
             refuseSubmission(of: sent, refusal, entry, &turn)
         }
@@ -141,12 +141,7 @@ extension DeviceHub {
     private mutating func release(
         at: Int, _ refusal: APNsRefusal, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
-        var stored: [GatewayQueue.Verdict] = []
-        var unstored: [StoredMessage] = []
-        entry.changeQueue(at) { queue in
-            stored = queue.takeStoredVerdicts()
-            swap(&unstored, &queue.unstored)
-        }
+        let (stored, unstored) = entry.update(at) { $0.queue.takeAll() }
         for verdict in stored {
             gateway.verdicts.remove(verdict.deadline)
             turn.accept(verdict.replyTo, verdict.id, canonical: verdict.canonical)
@@ -184,7 +179,7 @@ extension DeviceHub {
     private mutating func discard(
         _ sent: SentMessage, because refusal: APNsRefusal, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
-        entry.changeQueue(sent.registration) { $0.attempt = 0 }
+        entry.update(sent.registration) { $0.queue.resetAttempts() }
         drop(sent, because: refusal, as: .discarded, entry, &turn)
     }
 
@@ -313,7 +308,7 @@ extension DeviceHub {
             if verdict.isStored {
                 turn.accept(verdict.replyTo, verdict.id, canonical: verdict.canonical)
             } else {
-                entry.changeQueue(at) { $0.unstored.removeAll { $0.sequence == sequence } }
+                entry.update(at) { $0.queue.removeUnstored(sequence) }
                 turn.effects.downstream.refused += 1
                 turn.refuse(verdict.replyTo, .apns(APNsRefusal(.unavailable)))
             }
@@ -350,8 +345,7 @@ extension DeviceHub {
     private mutating func takeVerdict(
         of sequence: SequenceNumber, _ at: Int, _ entry: DeviceEntry
     ) -> GatewayQueue.Verdict? {
-        var verdict: GatewayQueue.Verdict?
-        entry.changeQueue(at) { verdict = $0.takeVerdict(of: sequence) }
+        let verdict = entry.update(at) { $0.queue.takeVerdict(of: sequence) }
         if let verdict { gateway.verdicts.remove(verdict.deadline) }
         return verdict
     }
@@ -375,13 +369,6 @@ extension DeviceHub {
         else { return }
         registration.apnsState = APNsTokenState()
         registration.apnsState.confirmedAt = turn.now.wall
-    }
-}
-
-extension GatewayQueue {
-    /// Whether the submission of a message waits for its verdict.
-    fileprivate func awaits(_ sequence: SequenceNumber) -> Bool {
-        verdicts.contains { $0.sequence == sequence }
     }
 }
 

@@ -32,11 +32,11 @@ struct GatewayQueue {
         let deadline: VerdictDeadlines.Handle
     }
 
-    var state = State.idle
+    private(set) var state = State.idle
     /// How often the message at the head was answered with `later` after an attempt.
-    var attempt = 0
+    private(set) var attempt = 0
     /// Now-or-never messages behind the one at the gateway, oldest first.
-    var unstored: [StoredMessage] = []
+    private(set) var unstored: [StoredMessage] = []
     /// Submissions that wait for a verdict, oldest first.
     private(set) var verdicts: [Verdict] = []
 
@@ -54,6 +54,32 @@ struct GatewayQueue {
     /// Whether a message is at the gateway, and which one.
     var sent: SequenceNumber? { if case .sent(let sequence, _) = state { sequence } else { nil } }
 
+    /// Whether the submission of a message waits for its verdict.
+    func awaits(_ sequence: SequenceNumber) -> Bool { verdicts.contains { $0.sequence == sequence } }
+
+    /// Changes the state: it waits for one thing at a time, which ends before another one begins.
+    mutating func change(to next: State) {
+        switch next {
+        case .idle, .deferred: break
+        case .loading, .sent, .ending: assert(isOpen, "a registration waits for two things")
+        }
+        state = next
+    }
+
+    mutating func countAttempt() { attempt += 1 }
+
+    mutating func resetAttempts() { attempt = 0 }
+
+    /// Adds a now-or-never message.
+    mutating func add(_ message: StoredMessage) { unstored.append(message) }
+
+    /// Removes and returns the oldest now-or-never message.
+    mutating func takeUnstored() -> StoredMessage? { unstored.isEmpty ? nil : unstored.removeFirst() }
+
+    mutating func removeUnstored(_ sequence: SequenceNumber) {
+        unstored.removeAll { $0.sequence == sequence }
+    }
+
     /// Adds a submission that waits for a verdict.
     mutating func add(_ verdict: Verdict) { verdicts.append(verdict) }
 
@@ -62,10 +88,11 @@ struct GatewayQueue {
         verdicts.firstIndex { $0.sequence == sequence }.map { verdicts.remove(at: $0) }
     }
 
-    /// Removes and returns all submissions of stored messages.
-    mutating func takeStoredVerdicts() -> [Verdict] {
-        let taken = verdicts.filter(\.isStored)
+    /// Removes and returns the submissions of all stored messages, and all now-or-never messages.
+    mutating func takeAll() -> (stored: [Verdict], unstored: [StoredMessage]) {
+        let taken = (verdicts.filter(\.isStored), unstored)
         verdicts.removeAll(where: \.isStored)
+        unstored = []
         return taken
     }
 }

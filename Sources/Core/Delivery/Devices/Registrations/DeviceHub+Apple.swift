@@ -93,8 +93,8 @@ extension DeviceHub {
         let old = entry.registrations[at].registration
         guard registration != old else { return }
         turn.demand(registration.name == old.name, "a registration changes its name", of: entry)
-        entry.registrations[at].registration = registration
-        entry.registrations[at].batch = turn.ledger.nextBatchNumber
+        let batch = turn.ledger.nextBatchNumber
+        entry.update(at) { $0.replace(with: registration, in: batch) }
         turn.write(.putRegistration(registration))
         let seal = seal ?? turn.settings.seal
         let (before, after) = (old.lookupKeys(seal), registration.lookupKeys(seal))

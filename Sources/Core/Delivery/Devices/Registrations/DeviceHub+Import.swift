@@ -69,7 +69,7 @@ extension DeviceHub {
         guard entry.registrations[at].topics.count < turn.settings.subscriptionsPerRegistration else {
             return .full
         }
-        entry.registrations[at].topics.insert(subscription)
+        entry.update(at) { $0.subscribe(subscription) }
         turn.write(.putSubscription(subscription))
         turn.touch(entry)
         return .added

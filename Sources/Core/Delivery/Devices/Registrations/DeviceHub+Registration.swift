@@ -98,8 +98,7 @@ extension DeviceHub {
         _ registration: Registration, at: Int, _ entry: DeviceEntry, seal: TokenSeal? = nil,
         _ turn: inout Turn
     ) {
-        entry.registrations.insert(
-            RegistrationState(registration, batch: turn.ledger.nextBatchNumber), at: at)
+        entry.insert(registration, at: at, in: turn.ledger.nextBatchNumber)
         turn.write(.putRegistration(registration))
         for place in registration.lookupKeys(seal ?? turn.settings.seal) {
             turn.write(.linkInstallation(place, registration.name))

@@ -60,8 +60,7 @@ extension DeviceHub {
     mutating func endSubscription(
         to topic: TopicName, of sender: SenderID, at: Int, _ entry: DeviceEntry, _ turn: inout Turn
     ) -> Subscription? {
-        let name = entry.registrations[at].registration.name
-        guard let gone = entry.registrations[at].topics.remove(sender, topic, of: name) else { return nil }
+        guard let gone = entry.update(at, { $0.unsubscribe(sender, topic) }) else { return nil }
         turn.demand(
             entry.registrations[at].topics.count >= 0, "the count of subscriptions is negative", of: entry)
         turn.write(.removeSubscription(gone))
@@ -80,7 +79,7 @@ extension DeviceHub {
         }
         let made = Subscription(name: name, sender: sender, topic: topic, since: turn.now.wall)
         let before = entry.registrations[at].topics.count
-        entry.registrations[at].topics.insert(made)
+        entry.update(at) { $0.subscribe(made) }
         turn.demand(
             entry.registrations[at].topics.count == before + 1, "a subscription is made twice", of: entry)
         turn.write(.putSubscription(made))
