@@ -12,11 +12,10 @@ import Testing
 
     /// An idle device whose state is in memory.
     private static func entry(_ number: UInt64, isTransient: Bool) -> DeviceEntry {
-        let entry = DeviceEntry(DeviceID(number))
+        let entry = DeviceEntry(DeviceID(number), isTransient: isTransient)
         var turn = Turn(partition: 0, of: 1, salt: 0, settings: DeliverySettings())
         _ = entry.finishLoading(
             DeviceState(device: entry.device, record: nil, registrations: [], mailbox: []), &turn)
-        entry.isTransient = isTransient
         return entry
     }
 
@@ -43,7 +42,7 @@ import Testing
     func order() {
         var table = Self.table(idleLimit: 2)
         let busy = Self.entry(1, isTransient: false)
-        busy.countWaiting(RegistrationNumber(1), by: 1)
+        busy.waitingUpstream.count(RegistrationNumber(1), by: 1)
         let (old, young) = (Self.entry(2, isTransient: false), Self.entry(3, isTransient: false))
         let (transient, last) = (Self.entry(4, isTransient: true), Self.entry(5, isTransient: false))
         for entry in [busy, old, transient, young, last] {

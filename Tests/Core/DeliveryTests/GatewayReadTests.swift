@@ -139,18 +139,34 @@ import Testing
 
     @Test("A search goes on at the lowest device that could not be read")
     func search() {
-        let now = Instant(nanoseconds: 0)
-        func id(_ number: UInt64) -> DeviceID { DeviceID(number) }
+        var turn = Turn(partition: 0, of: 1, salt: 0, settings: DeliverySettings())
+        turn.now.monotonic = Instant(nanoseconds: 0)
         var search = GatewaySearch()
-        search.isAsking = true
-        for number in [7, 5, 6] as [UInt64] { search.missed(id(number), now) }
-        search.found(next: id(9), now)
-        #expect(search.from == id(5) && !search.isAsking && search.next > now)
-        search.found(next: nil, now)
-        #expect(search.from == nil, "each is searched once more")
-        search.missed(id(4), now)
-        search.missed(id(8), now)
-        #expect(search.from == id(4))
+        let pause = Int64(Limits.Store.sweepMilliseconds)
+        let first = Self.asks(&search, &turn)
+        for number in [7, 5, 6] as [UInt64] { search.missed(DeviceID(number), turn.now.monotonic) }
+        let second = Self.asks(&search, &turn, after: pause)
+        #expect(first == .lowest && second == nil, "one query at a time")
+        search.found(next: DeviceID(9), &turn)
+        let early = Self.asks(&search, &turn)
+        let next = Self.asks(&search, &turn, after: pause)
+        #expect(early == nil && next == DeviceID(5))
+        search.found(next: nil, &turn)
+        let last = Self.asks(&search, &turn, after: pause)
+        #expect(last == nil, "each is searched once more")
+        for number in [4, 8] as [UInt64] { search.missed(DeviceID(number), turn.now.monotonic) }
+        let again = Self.asks(&search, &turn, after: pause)
+        #expect(again == DeviceID(4))
+    }
+
+    /// Returns the device at which a search asks on after some time. Returns `nil` if it does not ask.
+    private static func asks(
+        _ search: inout GatewaySearch, _ turn: inout Turn, after milliseconds: Int64 = 0
+    ) -> DeviceID? {
+        turn.now.monotonic = turn.now.monotonic.advanced(milliseconds: milliseconds)
+        search.continueIfDue(&turn)
+        guard case .gatewayDevices(let from, _, _) = turn.effects.loads.popLast() else { return nil }
+        return from
     }
 
     @Test("More marked devices than one page holds are all found after a start")

@@ -60,64 +60,37 @@ struct RegistrationState {
 
 /// A device in the memory of its partition.
 final class DeviceEntry {
-    /// Whether the state in memory matches the store. Events wait until it does.
-    enum State {
-        /// The state is being read from the store.
-        case loading(waiting: [DeviceEvent])
-        /// The state is in memory.
-        case ready
-        /// A batch failed: the state is read again once no other batch with changes to it is outstanding.
-        case stale(waiting: [DeviceEvent])
-
-        var isReady: Bool { if case .ready = self { true } else { false } }
-        var isLoading: Bool { if case .loading = self { true } else { false } }
-        var isStale: Bool { if case .stale = self { true } else { false } }
-
-        /// The events that wait.
-        var waiting: [DeviceEvent] {
-            switch self {
-            case .ready: []
-            case .loading(let waiting), .stale(let waiting): waiting
-            }
-        }
-    }
-
     let device: DeviceID
     private(set) var state = State.loading(waiting: [])
-    var record: DeviceRecord?
+    private(set) var record: DeviceRecord?
     /// Its rate limits; full again when it is loaded into memory.
     var buckets = DeviceBuckets()
     /// Its registrations, ascending by number.
     private(set) var registrations: [RegistrationState] = []
     private(set) var mailbox = Mailbox()
     private(set) var link: DeviceLink?
-    /// The number of uncommitted batches with changes to it.
-    var batchesInFlight = 0
-    /// The number of the last batch with changes to it. `nil` if there has been none.
-    var lastBatch: UInt64?
+    /// The batches with changes to it.
+    var batches = OpenBatches()
     /// Whether a page of its mailbox is being read: one read at a time, since answers do not name the connection.
     private(set) var isPageAsked = false
-    /// Whether the current turn has changes to it.
-    var isTouched = false
-    /// Whether it is in memory only for topic messages; changes only while it is not idle.
-    var isTransient = false
-    /// Whether it has been evicted: the next event of the device makes a new entry.
-    var isEvicted = false
+    /// Its place in the table.
+    var residence: Residence
     /// Registrations whose device must stay in memory because of the APNs gateway (`GatewayQueue.isBusy`).
     private var busyQueues = 0
-    /// When it became idle, as a number in the sequence of all such changes. `nil` while it is not idle.
-    var idleStamp: UInt64?
     /// Whether the store has the device's mark for the gateway, as far as is known.
-    var isMarkedForGateway = false
-    /// The number of upstream messages that are not stored yet, by registration.
-    var waitingUpstream: [(registration: RegistrationNumber, count: Int)] = []
+    private(set) var isMarkedForGateway = false
+    /// Its upstream messages that are not stored yet.
+    var waitingUpstream = WaitingUpstream()
 
-    init(_ device: DeviceID) { self.device = device }
+    init(_ device: DeviceID, isTransient: Bool = false) {
+        self.device = device
+        residence = Residence(isTransient: isTransient)
+    }
 
     /// Whether it may be evicted.
     var isIdle: Bool {
-        state.isReady && link == nil && batchesInFlight == 0 && !isTouched && !isPageAsked
-            && waitingUpstream.isEmpty && busyQueues == 0
+        state.isReady && link == nil && batches.isEmpty && !isPageAsked && waitingUpstream.isEmpty
+            && busyQueues == 0
     }
 
     /// Whether answers of the gateway, or submissions that wait for them, are outstanding.
@@ -173,6 +146,53 @@ final class DeviceEntry {
         }
         return nil
     }
+
+    // MARK: Rows
+
+    /// Writes the record. The numbers of registrations only increase.
+    func write(_ record: DeviceRecord, _ turn: inout Turn) {
+        turn.demand(record.device == device, "a record belongs to another device", of: self)
+        turn.demand(
+            self.record.map { $0.nextRegistration <= record.nextRegistration } ?? true,
+            "a registration number would be issued twice", of: self)
+        self.record = record
+        turn.write(.putDevice(record), of: self)
+    }
+
+    /// Removes the record of a device without registrations and messages.
+    func removeRecord(_ turn: inout Turn) {
+        turn.demand(
+            mailbox.slots.isEmpty && registrations.isEmpty,
+            "a removed device still has messages or registrations", of: self)
+        record = nil
+        turn.write(.removeDevice(device), of: self)
+    }
+
+    /// Whether it has messages for the APNs gateway.
+    var hasGatewayMessages: Bool { mailbox.slots.contains(where: \.entry.isForGateway) }
+
+    /// Marks the device in the store, so that the next process offers again what the gateway has not answered.
+    func markForGateway(_ turn: inout Turn) {
+        // A batch that is not on disk yet may fail, and its mark with it.
+        guard !isMarkedForGateway || batches.inFlight > 0 else { return }
+        isMarkedForGateway = true
+        turn.write(.markForGateway(device), of: self)
+    }
+
+    /// Marks the device again that was read after a failed batch: its mark may have failed, too.
+    func markAgain(_ turn: inout Turn) {
+        guard isMarkedForGateway else { return }
+        isMarkedForGateway = false
+        if hasGatewayMessages { markForGateway(&turn) }
+    }
+
+    /// Removes the mark, which the store has, if nothing is left for the gateway.
+    func unmarkIfUnused(_ turn: inout Turn) {
+        isMarkedForGateway = hasGatewayMessages
+        if !isMarkedForGateway { turn.write(.unmarkForGateway(device), of: self) }
+    }
+
+    // MARK: Messages
 
     /// Adds a message of a registration to the mailbox.
     func append(_ slot: MailboxSlot, registrationAt at: Int, _ turn: inout Turn) {
@@ -320,28 +340,15 @@ final class DeviceEntry {
     // MARK: State
 
     /// Queues an event until the state has been read.
-    func wait(_ event: DeviceEvent, _ turn: inout Turn) { change(&turn) { $0.append(event) } }
-
-    /// Drops waiting events that need no answer.
-    func dropWaiting(_ turn: inout Turn, where isOver: (DeviceEvent) -> Bool) {
-        change(&turn) { $0.removeAll(where: isOver) }
+    func wait(_ event: DeviceEvent, _ turn: inout Turn) {
+        if turn.demand(!state.isReady, "an event waits for a device that is in memory", of: self) {
+            state.waiting.append(event)
+        }
     }
 
-    private func change(_ turn: inout Turn, _ body: (inout [DeviceEvent]) -> Void) {
-        var waiting: [DeviceEvent]
-        switch state {
-        case .ready: turn.demand(false, "an event waits for a device that is in memory", of: self)
-        case .loading(let events):
-            waiting = events
-            state = .ready
-            body(&waiting)
-            state = .loading(waiting: waiting)
-        case .stale(let events):
-            waiting = events
-            state = .ready
-            body(&waiting)
-            state = .stale(waiting: waiting)
-        }
+    /// Drops waiting events that need no answer.
+    func dropWaiting(where isOver: (DeviceEvent) -> Bool) {
+        if !state.isReady { state.waiting.removeAll(where: isOver) }
     }
 
     /// Marks the state as being read.

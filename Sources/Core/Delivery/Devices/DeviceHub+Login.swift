@@ -38,7 +38,7 @@ extension DeviceHub {
             removeAcknowledged(at, of: entry, &turn)
             hasRemoved = true
         }
-        return hasRemoved && entry.isTouched
+        return hasRemoved && entry.batches.isTouched
     }
 
     mutating func loginCommitted(
@@ -82,8 +82,8 @@ extension DeviceHub {
             } else if let record = entry.record {
                 updateLastSeen(entry, record, every: Limits.Device.seenAtCloseSeconds, &turn)
             }
-        } else if !entry.state.isReady {
-            entry.dropWaiting(&turn) { event in
+        } else {
+            entry.dropWaiting { event in
                 if case .login(let login) = event { login.connection == connection } else { false }
             }
         }

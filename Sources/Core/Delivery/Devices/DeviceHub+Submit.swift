@@ -140,7 +140,7 @@ extension DeviceHub {
     ) {
         let isForGateway = submission.content.apns != nil
         let isDelayed = !isForGateway && waits(submission.content.delaysWhileIdle, for: entry)
-        if isForGateway { markForGateway(entry, &turn) }
+        if isForGateway { entry.markForGateway(&turn) }
         if let key = submission.content.collapseKey {
             makeRoom(
                 for: key, isDelayed: isDelayed, isForGateway: isForGateway, registrationAt: at, entry, &turn)

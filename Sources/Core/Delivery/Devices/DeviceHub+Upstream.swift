@@ -15,15 +15,16 @@ extension DeviceHub {
         guard let token = found?.registration.tokenName else {
             return turn.refuseUpstream(upstream, .invalidParameters)
         }
-        guard entry.waitingUpstream(of: upstream.category) < turn.settings.waitingUpstream else {
-            return turn.refuseUpstream(upstream, .tooMany)
+        let waiting = entry.waitingUpstream.count { number in
+            entry.index(of: number).map { entry.registrations[$0].registration.category } == upstream.category
         }
+        guard waiting < turn.settings.waitingUpstream else { return turn.refuseUpstream(upstream, .tooMany) }
         guard entry.buckets.countUpstreamIfAllowed(turn.settings.rates, turn.now.monotonic) else {
             return turn.refuseUpstream(upstream, .tooMany)
         }
         let name = token.registration
         turn.demand(name.device == entry.device, "a message comes from another device's app", of: entry)
-        entry.countWaiting(name.number, by: 1)
+        entry.waitingUpstream.count(name.number, by: 1)
         guard let group = upstream.group else {
             turn.forward(.upstreamResolved(upstream, from: token))
             return
@@ -41,26 +42,24 @@ extension DeviceHub {
     }
 }
 
-extension DeviceEntry {
-    /// Returns how many upstream messages of an app are not stored yet.
-    fileprivate func waitingUpstream(of category: [UInt8]) -> Int {
-        var total = 0
-        for waiting in waitingUpstream {
-            guard let at = index(of: waiting.registration),
-                registrations[at].registration.category == category
-            else { continue }
-            total += waiting.count
-        }
-        return total
+/// The upstream messages of a device that are not stored yet, by registration.
+struct WaitingUpstream {
+    private var counts: [(registration: RegistrationNumber, count: Int)] = []
+
+    var isEmpty: Bool { counts.isEmpty }
+
+    /// Returns how many messages of some registrations there are.
+    func count(where isSelected: (RegistrationNumber) -> Bool) -> Int {
+        counts.reduce(0) { isSelected($1.registration) ? $0 + $1.count : $0 }
     }
 
-    /// Changes the count of upstream messages of a registration that are not stored yet.
-    func countWaiting(_ registration: RegistrationNumber, by change: Int) {
-        guard let at = waitingUpstream.firstIndex(where: { $0.registration == registration }) else {
-            if change > 0 { waitingUpstream.append((registration, change)) }
+    /// Changes the count of a registration's messages.
+    mutating func count(_ registration: RegistrationNumber, by change: Int) {
+        guard let at = counts.firstIndex(where: { $0.registration == registration }) else {
+            if change > 0 { counts.append((registration, change)) }
             return
         }
-        waitingUpstream[at].count += change
-        if waitingUpstream[at].count <= 0 { waitingUpstream.remove(at: at) }
+        counts[at].count += change
+        if counts[at].count <= 0 { counts.remove(at: at) }
     }
 }

@@ -14,8 +14,8 @@ struct DeviceHub: ~Copyable {
     var throttled = DueQueue()
     /// Registrations whose messages are read again, since their shared bodies were not there.
     var bodies = DueQueue()
-    /// Expired messages of devices that were not in memory, by the uncommitted batch that removes them.
-    var removedUnread: [UInt64: [DeviceID: Set<SequenceNumber>]] = [:]
+    /// Expired messages of devices that were not in memory, and are removed.
+    var removedUnread = UnreadRemovals()
     /// What its registrations wait for at the APNs gateway.
     var gateway = GatewaySchedule()
     /// This partition's share of each sender's rate limit of subscription changes.
@@ -47,8 +47,8 @@ struct DeviceHub: ~Copyable {
     /// Handles an event of a device in memory.
     private mutating func perform(_ event: consuming DeviceEvent, on entry: DeviceEntry, _ turn: inout Turn) {
         turn.demand(table.wake(entry), "the count of idle devices is negative", of: entry)
-        turn.demand(!entry.isEvicted, "an event reaches an evicted device", of: entry)
-        if event.needsState, !event.isForTopic { entry.isTransient = false }
+        turn.demand(entry.residence.state != .evicted, "an event reaches an evicted device", of: entry)
+        if event.needsState, !event.isForTopic { table.keep(entry) }
         switch consume event {
         case .submitted(let submission): submit(submission, entry, &turn)
         case .acknowledged(let connection, let sequences):
@@ -62,7 +62,7 @@ struct DeviceHub: ~Copyable {
         case .receiptStored(let sequence): receiptStored(entry, sequence, &turn)
         case .receiptRefused(let sequence): receiptRefused(entry, sequence, &turn)
         case .upstreamReceived(let upstream): upstreamReceived(upstream, entry, &turn)
-        case .upstreamAnswered(let number, _): entry.countWaiting(number, by: -1)
+        case .upstreamAnswered(let number, _): entry.waitingUpstream.count(number, by: -1)
         case .upstreamReturned(let gone): upstreamReturned(gone, entry, &turn)
         case .checkIn(let request): checkIn(request, entry, &turn)
         case .register(let request): register(request, entry, &turn)
@@ -75,7 +75,8 @@ struct DeviceHub: ~Copyable {
             installationFound(request, of: names, entry, &turn)
         case .gatewayAnswered(let answer): gatewayAnswered(answer, entry, &turn)
         case .gatewayDue(let number): gatewayDue(number, entry, &turn)
-        case .markedForGateway: markedForGateway(entry, &turn)
+        // What it has for the gateway was offered when the device was read.
+        case .markedForGateway: entry.unmarkIfUnused(&turn)
         case .forget(let requester): forget(entry, requester, &turn)
         case .imported(let rows): imported(rows, entry, &turn)
         case .unseen: unseen(entry, &turn)
@@ -100,7 +101,7 @@ struct DeviceHub: ~Copyable {
 
     mutating func tick(_ turn: inout Turn) {
         tickContacts(&turn)
-        tickSweep(&turn)
+        sweep.tick(&turn)
         releaseThrottled(dueBy: turn.now.monotonic, &turn)
         readBodiesAgain(&turn)
         tickGateway(&turn)
@@ -110,8 +111,7 @@ struct DeviceHub: ~Copyable {
 
     /// Queues an event of a device that is not in memory, and reads the device.
     private mutating func wait(_ event: consuming DeviceEvent, for device: DeviceID, _ turn: inout Turn) {
-        let entry = DeviceEntry(device)
-        entry.isTransient = event.isForTopic
+        let entry = DeviceEntry(device, isTransient: event.isForTopic)
         entry.wait(event, &turn)
         turn.demand(table.insert(entry), "a device is loaded into memory twice", of: entry)
         turn.load(.device(device))
@@ -119,7 +119,7 @@ struct DeviceHub: ~Copyable {
 
     /// Queues an event until the device has been read.
     private mutating func wait(_ event: consuming DeviceEvent, on entry: DeviceEntry, _ turn: inout Turn) {
-        if !event.isForTopic { entry.isTransient = false }
+        if !event.isForTopic { table.keep(entry) }
         if entry.state.waiting.count < turn.settings.eventsWaitingForDevice {
             entry.wait(event, &turn)
         } else {
@@ -130,7 +130,7 @@ struct DeviceHub: ~Copyable {
 
     /// Reads a device again after a failed batch, once no other batch with changes to it is outstanding.
     private func reload(_ entry: DeviceEntry, _ turn: inout Turn) {
-        guard entry.state.isStale, entry.batchesInFlight == 0, !entry.isTouched else { return }
+        guard entry.state.isStale, entry.batches.isEmpty else { return }
         entry.beginLoading()
         turn.load(.device(entry.device))
     }
@@ -138,7 +138,7 @@ struct DeviceHub: ~Copyable {
     /// Reads a device again whose state violates an invariant; its connection has been ordered to close.
     func readAgain(_ entry: DeviceEntry, _ turn: inout Turn) {
         if entry.link != nil { entry.setMode(.closing, &turn) }
-        guard !entry.isEvicted, !entry.state.isLoading else { return }
+        guard entry.residence.state != .evicted, !entry.state.isLoading else { return }
         entry.becomeStale()
         reload(entry, &turn)
     }
@@ -160,12 +160,9 @@ struct DeviceHub: ~Copyable {
             turn.demand(state.isInOrder, "the store returned records out of order", of: entry)
         else { return loadFailed(state.device, &turn) }
         turn.demand(
-            entry.batchesInFlight == 0, "a device was read while changes to it are uncommitted", of: entry)
+            entry.batches.inFlight == 0, "a device was read while changes to it are uncommitted", of: entry)
         var state = state
-        for removed in removedUnread.values {
-            guard let gone = removed[state.device] else { continue }
-            state.mailbox.removeAll { gone.contains($0.sequence) }
-        }
+        removedUnread.drop(from: &state)
         let waiting = entry.finishLoading(state, &turn)
         if let newest = state.mailbox.last?.sequence { turn.sequences.observe(newest) }
         for message in state.mailbox where entry.index(of: message.registration) == nil {
@@ -175,7 +172,7 @@ struct DeviceHub: ~Copyable {
         let cutoff = turn.now.expiryCutoff
         removeAll(of: entry, reason: .expired, &turn) { $0.entry.expiresAt <= cutoff }
         if entry.link != nil { resume(entry, &turn) }
-        markAgain(entry, &turn)
+        entry.markAgain(&turn)
         resumeGateway(entry, &turn)
         for event in waiting { handle(event, of: state.device, &turn) }
         markIfIdle(entry, &turn)
@@ -202,7 +199,7 @@ struct DeviceHub: ~Copyable {
     /// Evicts a device that could not be read, unless an answer for it is still outstanding.
     mutating func evictIfUnread(_ entry: DeviceEntry, _ turn: inout Turn) {
         guard entry.state.isStale, entry.link == nil, entry.state.waiting.isEmpty, !entry.isPageAsked,
-            entry.batchesInFlight == 0, !entry.isTouched, !entry.awaitsGateway
+            entry.batches.isEmpty, !entry.awaitsGateway
         else { return }
         turn.demand(
             table.remove(entry), "a device is evicted while changes to it are uncommitted", of: entry)
@@ -213,8 +210,8 @@ struct DeviceHub: ~Copyable {
     /// Updates the devices that a batch changed, which is on disk or has failed.
     mutating func committed(_ entries: [DeviceEntry], _ turn: inout Turn) {
         for entry in entries {
-            turn.demand(entry.batchesInFlight > 0, "a batch is committed twice", of: entry)
-            entry.batchesInFlight -= 1
+            turn.demand(entry.batches.inFlight > 0, "a batch is committed twice", of: entry)
+            entry.batches.committed()
             if entry.state.isStale { reload(entry, &turn) } else { markIfIdle(entry, &turn) }
         }
     }
@@ -225,7 +222,7 @@ struct DeviceHub: ~Copyable {
         _ turn: inout Turn
     ) {
         turn.demand(
-            entry.batchesInFlight > 0, "a commit is reported for a device without uncommitted changes",
+            entry.batches.inFlight > 0, "a commit is reported for a device without uncommitted changes",
             of: entry)
         switch consume waiter {
         case .submission(let message, let replyTo, let canonical):

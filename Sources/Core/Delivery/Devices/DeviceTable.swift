@@ -1,5 +1,22 @@
 import Basics
 
+/// The place of a device in the table, which alone changes it.
+struct Residence {
+    enum State: Equatable {
+        case used
+        /// It may be evicted; `stamp` is its number in the sequence of all such changes.
+        case idle(stamp: UInt64)
+        /// The next event of the device makes a new entry.
+        case evicted
+    }
+
+    fileprivate(set) var state = State.used
+    /// Whether it is in memory only for topic messages; changes only while it is not idle.
+    fileprivate(set) var isTransient: Bool
+
+    init(isTransient: Bool) { self.isTransient = isTransient }
+}
+
 /// The devices in the memory of one partition: those in use, and the most recently used idle ones.
 struct DeviceTable {
     private var table: IdentifierTable<DeviceEntry>
@@ -32,29 +49,32 @@ struct DeviceTable {
 
     /// Evicts a device. Returns `false`, and keeps it, if it has uncommitted changes, which a read would miss.
     @discardableResult mutating func remove(_ entry: DeviceEntry) -> Bool {
-        guard entry.batchesInFlight == 0, !entry.isTouched else { return false }
+        guard entry.batches.isEmpty else { return false }
         wake(entry)
-        entry.isEvicted = true
+        entry.residence.state = .evicted
         table.remove(entry.device.number)
         return true
     }
 
     /// Removes a device from the idle ones. Returns `false` if the count of idle devices has become negative.
     @discardableResult mutating func wake(_ entry: DeviceEntry) -> Bool {
-        guard entry.idleStamp != nil else { return true }
-        entry.idleStamp = nil
-        if entry.isTransient { transient.count -= 1 } else { idle.count -= 1 }
+        guard case .idle = entry.residence.state else { return true }
+        entry.residence.state = .used
+        if entry.residence.isTransient { transient.count -= 1 } else { idle.count -= 1 }
         return transient.count >= 0 && idle.count >= 0
     }
+
+    /// Keeps a device that is not idle for more than topic messages.
+    func keep(_ entry: DeviceEntry) { entry.residence.isTransient = false }
 
     /// Marks a device idle if it is, and evicts the longest idle devices if there are too many. Returns `false` if there are too
     /// many and none can be evicted.
     @discardableResult mutating func markIfIdle(_ entry: DeviceEntry) -> Bool {
         // A device that several events waited for gets here after each event, and once more when all are handled.
-        guard entry.idleStamp == nil, !entry.isEvicted, entry.isIdle else { return true }
+        guard entry.residence.state == .used, entry.isIdle else { return true }
         stamp += 1
-        entry.idleStamp = stamp
-        if entry.isTransient { transient.append(entry, stamp) } else { idle.append(entry, stamp) }
+        entry.residence.state = .idle(stamp: stamp)
+        if entry.residence.isTransient { transient.append(entry, stamp) } else { idle.append(entry, stamp) }
         while transient.count > transientLimit {
             guard evict(transient.popOldest()) else { return false }
         }
@@ -69,7 +89,7 @@ struct DeviceTable {
     /// Evicts a device unless it has been used since it became idle. Returns `false` if there is no device or it cannot be evicted.
     private mutating func evict(_ oldest: IdleDevices.Item?) -> Bool {
         guard let oldest else { return false }
-        guard let entry = table[oldest.number], entry.idleStamp == oldest.stamp else { return true }
+        guard let entry = oldest.idle(in: table) else { return true }
         return remove(entry)
     }
 }
@@ -80,6 +100,12 @@ private struct IdleDevices {
     struct Item {
         var number: UInt64
         var stamp: UInt64
+
+        /// Returns the device if it has been idle since.
+        func idle(in table: borrowing IdentifierTable<DeviceEntry>) -> DeviceEntry? {
+            guard let entry = table[number], entry.residence.state == .idle(stamp: stamp) else { return nil }
+            return entry
+        }
     }
 
     private var items: [Item] = []
@@ -105,7 +131,7 @@ private struct IdleDevices {
         guard items.count > 4 * count + 1_024 else { return }
         var kept: [Item] = []
         kept.reserveCapacity(count)
-        for item in items[head...] where table[item.number]?.idleStamp == item.stamp { kept.append(item) }
+        for item in items[head...] where item.idle(in: table) != nil { kept.append(item) }
         items = kept
         head = 0
     }

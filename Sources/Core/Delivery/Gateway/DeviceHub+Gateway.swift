@@ -205,7 +205,7 @@ extension DeviceHub {
         while let name = gateway.deferred.popFirst(dueBy: now) {
             handle(.gatewayDue(name.number), of: name.device, &turn)
         }
-        searchMarked(&turn)
+        gateway.search.continueIfDue(&turn)
     }
 
     /// Offers the next message of a registration whose time has come. It may have been evicted and read again since.
@@ -219,52 +219,9 @@ extension DeviceHub {
         offerNext(at, entry, &turn)
     }
 
-    // MARK: Marks
-
-    /// Marks the device in the store, so that the next process offers again what the gateway has not answered.
-    func markForGateway(_ entry: DeviceEntry, _ turn: inout Turn) {
-        // A batch that is not on disk yet may fail, and its mark with it.
-        guard !entry.isMarkedForGateway || entry.batchesInFlight > 0 else { return }
-        entry.isMarkedForGateway = true
-        turn.write(.markForGateway(entry.device))
-    }
-
-    /// Marks the device again that was read after a failed batch: its mark may have failed, too.
-    func markAgain(_ entry: DeviceEntry, _ turn: inout Turn) {
-        guard entry.isMarkedForGateway else { return }
-        entry.isMarkedForGateway = false
-        guard entry.mailbox.slots.contains(where: \.entry.isForGateway) else { return }
-        markForGateway(entry, &turn)
-        turn.touch(entry)
-    }
-
-    /// Searches for the devices that the previous process has marked.
-    private mutating func searchMarked(_ turn: inout Turn) {
-        guard let from = gateway.search.from, !gateway.search.isAsking,
-            turn.now.monotonic >= gateway.search.next
-        else { return }
-        gateway.search.isAsking = true
-        turn.load(.gatewayDevices(from: from, limit: Limits.APNs.devicesPerSearch, partition: turn.partition))
-    }
-
     mutating func markedLoaded(_ found: [DeviceID], next: DeviceID?, _ turn: inout Turn) {
-        turn.demand(gateway.search.isAsking, "the answer to a search for marked devices was not requested")
-        gateway.search.found(next: next, turn.now.monotonic)
+        gateway.search.found(next: next, &turn)
         for device in found { handle(.markedForGateway, of: device, &turn) }
-    }
-
-    mutating func markedLoadFailed(_ turn: inout Turn) {
-        turn.demand(gateway.search.isAsking, "a search for marked devices failed that was not requested")
-        gateway.search.found(next: gateway.search.from, turn.now.monotonic)
-    }
-
-    /// Removes the mark of a device that has nothing left for the gateway. What it has was offered when the device was read.
-    mutating func markedForGateway(_ entry: DeviceEntry, _ turn: inout Turn) {
-        entry.isMarkedForGateway = true
-        guard !entry.mailbox.slots.contains(where: \.entry.isForGateway) else { return }
-        entry.isMarkedForGateway = false
-        turn.write(.unmarkForGateway(entry.device))
-        turn.touch(entry)
     }
 }
 

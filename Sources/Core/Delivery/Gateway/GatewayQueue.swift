@@ -110,21 +110,32 @@ struct GatewaySchedule {
 /// The state of the search for marked devices, once after each start.
 struct GatewaySearch {
     /// Where the next query starts. `nil` once all are found.
-    var from: DeviceID? = .lowest
+    private var from: DeviceID? = .lowest
     /// Whether a query is outstanding.
-    var isAsking = false
+    private var isAsking = false
     /// When the next query is due.
-    private(set) var next = Instant.distantPast
+    private var next = Instant.distantPast
     /// The lowest device that was found, but could not be read while a query was outstanding.
     private var unread: DeviceID?
 
-    /// The query is answered: the search goes on at `next`, or at a device that could not be read.
-    mutating func found(next device: DeviceID?, _ now: Instant) {
+    /// Asks for the next devices if it is time.
+    mutating func continueIfDue(_ turn: inout Turn) {
+        guard let from, !isAsking, turn.now.monotonic >= next else { return }
+        isAsking = true
+        turn.load(.gatewayDevices(from: from, limit: Limits.APNs.devicesPerSearch, partition: turn.partition))
+    }
+
+    /// The query is answered: the search goes on at `device`, or at one that could not be read.
+    mutating func found(next device: DeviceID?, _ turn: inout Turn) {
+        turn.demand(isAsking, "the answer to a search for marked devices was not requested")
         isAsking = false
         from = [device, unread].compactMap(\.self).min()
         unread = nil
-        next = now.advanced(milliseconds: Int64(Limits.Store.sweepMilliseconds))
+        next = turn.now.monotonic.advanced(milliseconds: Int64(Limits.Store.sweepMilliseconds))
     }
+
+    /// The query has failed, and is repeated.
+    mutating func failed(_ turn: inout Turn) { found(next: from, &turn) }
 
     /// A device that was found could not be read: it is searched again, since nothing else would read it before the next start.
     mutating func missed(_ device: DeviceID, _ now: Instant) {

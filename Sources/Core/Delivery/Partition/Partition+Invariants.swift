@@ -18,7 +18,7 @@ extension Partition {
 
 extension Turn {
     fileprivate var violation: String? {
-        if let entry = batch.devices.first(where: { !$0.isTouched }) {
+        if let entry = batch.devices.first(where: { !$0.batches.isTouched }) {
             return "device \(entry.device.number) has changes but is not marked as touched"
         }
         return nil
@@ -44,7 +44,7 @@ extension DeviceEntry {
             return "a message is marked as sent without a connection"
         }
         if countedBusyQueues != expectedBusyQueues { return "wrong count of registrations at the gateway" }
-        if idleStamp != nil, !isIdle { return "listed as idle while active" }
+        if case .idle = residence.state, !isIdle { return "listed as idle while active" }
         return violationOfRegistrations
     }
 

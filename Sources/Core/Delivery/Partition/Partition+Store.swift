@@ -12,7 +12,7 @@ extension Partition {
         turn.demand(
             outcome.duplicates.count <= (outcome.hasFailed ? 0 : record.mutations.count),
             "a batch has more duplicates than mutations")
-        devices.removedUnread[outcome.batchNumber] = nil
+        devices.removedUnread.committed(outcome.batchNumber)
         if outcome.hasFailed {
             // First, because the continuations must not rely on the in-memory state of the failed batch.
             undo(record)
@@ -114,13 +114,11 @@ extension Partition {
         case .messages(let device, _, _): devices.pageLoadFailed(device, isDamage: isDamage, &turn)
         case .gatewayMessage(let device, let sequence):
             devices.gatewayMessageFailed(device, sequence, &turn)
-        case .gatewayDevices: devices.markedLoadFailed(&turn)
+        case .gatewayDevices: devices.gateway.search.failed(&turn)
         case .upstream(let sender, _, _): senders.pageLoadFailed(sender, &turn)
         case .expired:
             expirySweep.isAsking = false
-        case .unseen:
-            turn.demand(devices.sweep.isAsking, "a search for devices failed that was not requested")
-            devices.sweep.isAsking = false
+        case .unseen: devices.sweep.failed(&turn)
         case .group(let name, let isForChange):
             if isForChange {
                 groups.changeLoadFailed(name.sender, isDamage: isDamage, &turn)

@@ -75,6 +75,12 @@ struct Turn: ~Copyable {
     /// Adds a mutation to the batch of this turn.
     mutating func write(_ mutation: Mutation) { effects.mutations.append(mutation) }
 
+    /// Adds a mutation of a device's rows to the batch of this turn.
+    mutating func write(_ mutation: Mutation, of entry: DeviceEntry) {
+        write(mutation)
+        touch(entry)
+    }
+
     /// Adds a continuation to the batch of this turn.
     mutating func wait(_ waiter: Waiter) { batch.waiters.append(waiter) }
 
@@ -94,10 +100,9 @@ struct Turn: ~Copyable {
     /// Marks a device as changed by the batch of this turn.
     mutating func touch(_ entry: DeviceEntry) {
         demand(entry.state.isReady, "a device changed before it was read", of: entry)
-        demand(!entry.isEvicted, "a device changed after it was evicted", of: entry)
-        guard !entry.isTouched else { return }
-        entry.isTouched = true
-        batch.devices.append(entry)
+        demand(
+            entry.residence.state != .evicted, "a device changed after it was evicted", of: entry)
+        if entry.batches.touch() { batch.devices.append(entry) }
     }
 
     /// Closes the batch of this turn, records it in the ledger and returns it. Returns `nil` if nothing changes.
@@ -117,10 +122,8 @@ struct Turn: ~Copyable {
         batch.waiters.reserveCapacity(min(record.waiters.count, 64))
         batch.devices.reserveCapacity(min(record.devices.count, 64))
         for entry in record.devices {
-            demand(entry.isTouched, "a device is in a batch that does not change it", of: entry)
-            entry.isTouched = false
-            entry.lastBatch = batchNumber
-            entry.batchesInFlight += 1
+            demand(entry.batches.isTouched, "a device is in a batch that does not change it", of: entry)
+            entry.batches.close(batchNumber)
         }
         let batch = WriteBatch(
             batchNumber: batchNumber, mutations: record.mutations, isDurable: !record.waiters.isEmpty,

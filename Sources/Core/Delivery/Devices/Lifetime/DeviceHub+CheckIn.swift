@@ -39,7 +39,7 @@ extension DeviceHub {
         let record = DeviceRecord(
             device: checkIn.freshDevice, token: checkIn.freshDigest, createdAt: turn.contactTime,
             seenAt: turn.contactTime, nextRegistration: 1, hasLoggedIn: false)
-        write(record, of: entry, &turn)
+        entry.write(record, &turn)
         turn.replyWhenStored(
             .checkedIn(checkIn.freshDevice, freshToken: checkIn.freshToken), to: requester)
     }
@@ -58,7 +58,7 @@ extension DeviceHub {
         else { return }
         var record = record
         record.seenAt = turn.contactTime
-        write(record, of: entry, &turn)
+        entry.write(record, &turn)
     }
 
     /// Records a login. The first one is written at once: from then on the device is not an unauthenticated peer.
@@ -69,17 +69,6 @@ extension DeviceHub {
         var record = record
         record.hasLoggedIn = true
         record.seenAt = turn.contactTime
-        write(record, of: entry, &turn)
-    }
-
-    /// Writes a device's record.
-    mutating func write(_ record: DeviceRecord, of entry: DeviceEntry, _ turn: inout Turn) {
-        turn.demand(record.device == entry.device, "a record belongs to another device", of: entry)
-        turn.demand(
-            entry.record.map { $0.nextRegistration <= record.nextRegistration } ?? true,
-            "a registration number would be issued twice", of: entry)
-        entry.record = record
-        turn.write(.putDevice(record))
-        turn.touch(entry)
+        entry.write(record, &turn)
     }
 }

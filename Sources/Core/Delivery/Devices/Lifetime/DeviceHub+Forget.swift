@@ -18,13 +18,7 @@ extension DeviceHub {
         for number in entry.registrations.map(\.registration.name.number) {
             messages += removeRegistration(number, entry, &turn)
         }
-        turn.demand(
-            entry.mailbox.slots.isEmpty && entry.registrations.isEmpty,
-            "a removed device still has messages or registrations",
-            of: entry)
-        turn.write(.removeDevice(entry.device))
-        turn.touch(entry)
-        entry.record = nil
+        entry.removeRecord(&turn)
         turn.traceConnection(entry.device, .forgotten)
         return messages
     }

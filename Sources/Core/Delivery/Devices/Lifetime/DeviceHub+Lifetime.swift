@@ -1,32 +1,36 @@
 import Basics
 
-/// The state of the search for expired and unused devices of this partition.
+/// The search for expired and unused devices of a partition.
+///
+/// The store is searched page by page, in the order of the ids. After a restart the search starts at an arbitrary id, and at the
+/// first one when a clock for tests is advanced. A device that could not be examined, or came back meanwhile, is examined again in
+/// the next round.
 struct DeviceSweep {
     /// Whether a query is outstanding.
-    var isAsking = false
+    private var isAsking = false
     /// When the next query is due; set at the first tick.
-    var next = Instant.distantPast
+    private var next = Instant.distantPast
     /// Where the next query starts.
-    var from: DeviceID
+    private var from: DeviceID
     /// Whether this round started at the first device id and so covers all devices.
-    var isWholeRound = false
+    private var isWholeRound = false
     /// The pause after a whole round, in milliseconds.
-    var pauseMilliseconds: Int64 = 0
+    private var pauseMilliseconds: Int64 = 0
     /// The rate limit of removals: even if the time is wrong, removing many devices takes hours.
-    var forgotten = TokenBucket()
+    private var forgotten = TokenBucket()
     /// Whether the query includes expired devices; unused ones are always included, and are not rate-limited.
-    var asksForAbsent = false
+    private var asksForAbsent = false
     /// Where the next query starts that searches for unused devices only, while the rate limit is used up.
-    var unusedFrom = DeviceID.lowest
+    private var unusedFrom = DeviceID.lowest
     /// When that search starts its next round.
-    var unusedNext = Instant.distantPast
+    private var unusedNext = Instant.distantPast
     /// How far a clock for tests was advanced when the search started. `nil` before the first tick.
     private var advance: Int64?
 
     init(from: DeviceID) { self.from = from }
 
     /// Starts the search again if a clock for tests was advanced since: what is due then is due at once, whatever its ID.
-    mutating func restartIfAdvanced(_ now: Now) {
+    private mutating func restartIfAdvanced(_ now: Now) {
         // An answer that is outstanding would move the search on.
         guard !isAsking, advance != now.advance else { return }
         defer { advance = now.advance }
@@ -34,71 +38,61 @@ struct DeviceSweep {
         (from, unusedFrom, isWholeRound) = (DeviceID.lowest, DeviceID.lowest, true)
         (next, unusedNext) = (now.monotonic, now.monotonic)
     }
-}
 
-/// Expiry of devices without contact (mcs-device 3.8; http 11: a token without contact expires after 270 days).
-///
-/// The store is searched page by page, in the order of the ids. After a restart the search starts at an arbitrary id, and at the
-/// first one when a clock for tests is advanced. A device that could not be examined, or came back meanwhile, is examined again in
-/// the next round.
-extension DeviceHub {
-    mutating func tickSweep(_ turn: inout Turn) {
-        if sweep.next == .distantPast { sweep.next = turn.firstSearch }
-        sweep.restartIfAdvanced(turn.now)
-        guard let shortest = turn.settings.shortestAbsence, !sweep.isAsking, turn.clock.showsAges,
-            turn.now.monotonic >= sweep.next
+    /// Asks for the next devices if it is time.
+    mutating func tick(_ turn: inout Turn) {
+        if next == .distantPast { next = turn.firstSearch }
+        restartIfAdvanced(turn.now)
+        let now = turn.now.monotonic
+        guard let shortest = turn.settings.shortestAbsence, !isAsking, turn.clock.showsAges, now >= next
         else { return }
         let rate = turn.shares.forgottenDevices
-        let mayForget =
-            turn.settings.deviceExpirySeconds > 0
-            && sweep.forgotten.allows(rate, now: turn.now.monotonic)
-        guard mayForget || turn.settings.unusedDeviceSeconds > 0 && turn.now.monotonic >= sweep.unusedNext
-        else {
-            return
-        }
-        sweep.pauseMilliseconds = min(Int64(Limits.Device.sweepPauseSeconds) * 1_000, shortest / 8)
-        sweep.isAsking = true
-        sweep.asksForAbsent = mayForget
-        sweep.next = turn.now.monotonic.advanced(milliseconds: turn.shares.sweepMilliseconds)
+        let mayForget = turn.settings.deviceExpirySeconds > 0 && forgotten.allows(rate, now: now)
+        guard mayForget || turn.settings.unusedDeviceSeconds > 0 && now >= unusedNext else { return }
+        pauseMilliseconds = min(Int64(Limits.Device.sweepPauseSeconds) * 1_000, shortest / 8)
+        isAsking = true
+        asksForAbsent = mayForget
+        next = now.advanced(milliseconds: turn.shares.sweepMilliseconds)
         let limit = Limits.Device.expiredPerSweep
         turn.load(
             .unseen(
                 before: mayForget ? turn.now.wall - turn.settings.expiryMilliseconds : .min,
                 unusedBefore: turn.settings.unusedDeviceSeconds > 0
                     ? turn.now.wall - turn.settings.unusedMilliseconds : .min,
-                from: mayForget ? sweep.from : sweep.unusedFrom, examine: Limits.Device.examinedPerSweep,
+                from: mayForget ? from : unusedFrom, examine: Limits.Device.examinedPerSweep,
                 limit: mayForget ? min(limit, rate.burst) : limit, partition: turn.partition))
     }
 
-    mutating func unseenLoaded(
-        _ found: [DeviceID], next: DeviceID?, _ turn: inout Turn
-    ) {
-        demandSearch(found, next, &turn)
-        sweep.isAsking = false
-        for device in found { handle(.unseen, of: device, &turn) }
-        guard sweep.asksForAbsent else {
-            sweep.unusedFrom = next ?? DeviceID.lowest
-            if next == nil {
-                sweep.unusedNext = turn.now.monotonic.advanced(milliseconds: sweep.pauseMilliseconds)
-            }
+    /// Moves the search on after an answer.
+    mutating func answered(_ found: [DeviceID], next device: DeviceID?, _ turn: inout Turn) {
+        demandAnswer(found, device, &turn)
+        isAsking = false
+        let now = turn.now.monotonic
+        guard asksForAbsent else {
+            unusedFrom = device ?? DeviceID.lowest
+            if device == nil { unusedNext = now.advanced(milliseconds: pauseMilliseconds) }
             return
         }
-        for _ in found { sweep.forgotten.consume(turn.shares.forgottenDevices, now: turn.now.monotonic) }
-        if next == nil {
-            if sweep.isWholeRound {
-                sweep.next = turn.now.monotonic.advanced(milliseconds: sweep.pauseMilliseconds)
-            }
-            sweep.isWholeRound = true
+        for _ in found { forgotten.consume(turn.shares.forgottenDevices, now: now) }
+        if device == nil {
+            if isWholeRound { next = now.advanced(milliseconds: pauseMilliseconds) }
+            isWholeRound = true
         }
-        sweep.from = next ?? DeviceID.lowest
+        from = device ?? DeviceID.lowest
     }
 
-    /// Checks an answer to the search: it was requested, is within the limit, and the search moves forward.
-    private func demandSearch(_ found: [DeviceID], _ next: DeviceID?, _ turn: inout Turn) {
-        turn.demand(sweep.isAsking, "the answer to a device search that was not requested")
+    /// The query has failed, and is repeated.
+    mutating func failed(_ turn: inout Turn) {
+        turn.demand(isAsking, "a search for devices failed that was not requested")
+        isAsking = false
+    }
+
+    /// Checks an answer: it was requested, is within the limit, and the search moves forward.
+    private func demandAnswer(_ found: [DeviceID], _ next: DeviceID?, _ turn: inout Turn) {
+        turn.demand(isAsking, "the answer to a device search that was not requested")
         turn.demand(
             found.count <= Limits.Device.expiredPerSweep, "a device search returned more than its limit")
-        let start = sweep.asksForAbsent ? sweep.from : sweep.unusedFrom
+        let start = asksForAbsent ? from : unusedFrom
         turn.demand(next.map { $0 > start } ?? true, "a device search moved backward")
         turn.demand(
             found.first.map { $0 >= start } ?? true,
@@ -106,6 +100,14 @@ extension DeviceHub {
         turn.demand(
             found.last.map { last in next.map { last < $0 } ?? true } ?? true,
             "a device search found a device after its end position")
+    }
+}
+
+/// Expiry of devices without contact (mcs-device 3.8; http 11: a token without contact expires after 270 days).
+extension DeviceHub {
+    mutating func unseenLoaded(_ found: [DeviceID], next: DeviceID?, _ turn: inout Turn) {
+        sweep.answered(found, next: next, &turn)
+        for device in found { handle(.unseen, of: device, &turn) }
     }
 
     /// Removes a device that the search has found, unless it has been in contact since.
@@ -176,7 +178,7 @@ extension DeviceHub {
         else { return true }
         record.seenAt = latest
         record.hasLoggedIn = true
-        write(record, of: entry, &turn)
+        entry.write(record, &turn)
         return true
     }
 }

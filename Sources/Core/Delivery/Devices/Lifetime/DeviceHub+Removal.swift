@@ -37,9 +37,8 @@ extension DeviceHub {
             reason.isTerminal && reason != .refused, "a message is removed for a reason that does not end it",
             of: entry)
         turn.write(
-            .removeMessage(
-                entry.device, message.sequence, expiresAt: message.expiresAt, reason: reason))
-        turn.touch(entry)
+            .removeMessage(entry.device, message.sequence, expiresAt: message.expiresAt, reason: reason),
+            of: entry)
         turn.traceEntry(message, of: entry.device, TraceRecord.Step(reason))
         guard message.kind == .message else { return }
         if let kind = SenderCount(reason, isUpstream: false) {
@@ -121,7 +120,7 @@ extension DeviceHub {
     ) {
         guard let at = entry.mailbox.index(of: sequence) else {
             // It has been removed already, unless the store still has it and no changes are outstanding.
-            guard entry.batchesInFlight == 0, !entry.isTouched else { return }
+            guard entry.batches.isEmpty else { return }
             return turn.write(
                 .removeMessage(entry.device, sequence, expiresAt: expiresAt, reason: .expired))
         }
@@ -135,8 +134,27 @@ extension DeviceHub {
     private mutating func removeUnread(
         _ sequence: SequenceNumber, _ expiresAt: UnixMilliseconds, of device: DeviceID, _ turn: inout Turn
     ) {
-        removedUnread[turn.ledger.nextBatchNumber, default: [:]][device, default: []].insert(sequence)
+        removedUnread.add(sequence, of: device, in: turn.ledger.nextBatchNumber)
         turn.write(.removeMessage(device, sequence, expiresAt: expiresAt, reason: .expired))
+    }
+}
+
+/// Expired messages of devices that were not in memory, by the uncommitted batch that removes them.
+struct UnreadRemovals {
+    private var batches: [UInt64: [DeviceID: Set<SequenceNumber>]] = [:]
+
+    mutating func add(_ sequence: SequenceNumber, of device: DeviceID, in batch: UInt64) {
+        batches[batch, default: [:]][device, default: []].insert(sequence)
+    }
+
+    /// Forgets a batch that is committed or has failed.
+    mutating func committed(_ batch: UInt64) { batches[batch] = nil }
+
+    /// Removes the messages from a state that the store returned before it had the batches.
+    func drop(from state: inout DeviceState) {
+        for gone in batches.values.compactMap({ $0[state.device] }) {
+            state.mailbox.removeAll { gone.contains($0.sequence) }
+        }
     }
 }
 

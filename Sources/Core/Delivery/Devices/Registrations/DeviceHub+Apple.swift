@@ -95,7 +95,7 @@ extension DeviceHub {
         turn.demand(registration.name == old.name, "a registration changes its name", of: entry)
         let batch = turn.ledger.nextBatchNumber
         entry.update(at) { $0.replace(with: registration, in: batch) }
-        turn.write(.putRegistration(registration))
+        turn.write(.putRegistration(registration), of: entry)
         let seal = seal ?? turn.settings.seal
         let (before, after) = (old.lookupKeys(seal), registration.lookupKeys(seal))
         for place in before where !after.contains(place) {
@@ -104,7 +104,6 @@ extension DeviceHub {
         for place in after where !before.contains(place) {
             turn.write(.linkInstallation(place, registration.name))
         }
-        turn.touch(entry)
     }
 }
 

@@ -22,7 +22,7 @@ extension DeviceHub {
         _ record: DeviceRecord, _ replaces: Bool, _ entry: DeviceEntry, _ turn: inout Turn
     ) -> ImportOutcome {
         guard let known = entry.record else {
-            write(record, of: entry, &turn)
+            entry.write(record, &turn)
             return .added
         }
         let isSame = known.token == record.token && known.createdAt == record.createdAt
@@ -33,7 +33,7 @@ extension DeviceHub {
         merged.hasLoggedIn = known.hasLoggedIn || record.hasLoggedIn
         merged.seenAt = max(known.seenAt, record.seenAt)
         guard merged != known else { return .unchanged }
-        write(merged, of: entry, &turn)
+        entry.write(merged, &turn)
         return isSame ? .unchanged : .replaced
     }
 
@@ -70,8 +70,7 @@ extension DeviceHub {
             return .full
         }
         entry.update(at) { $0.subscribe(subscription) }
-        turn.write(.putSubscription(subscription))
-        turn.touch(entry)
+        turn.write(.putSubscription(subscription), of: entry)
         return .added
     }
 }

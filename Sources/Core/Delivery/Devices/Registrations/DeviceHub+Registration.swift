@@ -87,7 +87,7 @@ extension DeviceHub {
         var record = record
         record.nextRegistration += 1
         record.seenAt = turn.contactTime
-        write(record, of: entry, &turn)
+        entry.write(record, &turn)
         insert(registration, at: entry.registrations.count, entry, &turn)
         turn.replyWhenStored(.registered(registration.tokenName), to: requester)
         removeReplaced(by: registration, entry, &turn)
@@ -99,11 +99,10 @@ extension DeviceHub {
         _ turn: inout Turn
     ) {
         entry.insert(registration, at: at, in: turn.ledger.nextBatchNumber)
-        turn.write(.putRegistration(registration))
+        turn.write(.putRegistration(registration), of: entry)
         for place in registration.lookupKeys(seal ?? turn.settings.seal) {
             turn.write(.linkInstallation(place, registration.name))
         }
-        turn.touch(entry)
     }
 
     /// Answers at once if the registration is on disk, else when it is.
@@ -150,8 +149,7 @@ extension DeviceHub {
         removeBelongings(at, entry, &turn)
         refuseUnstored(of: at, entry, &turn)
         entry.removeRegistration(at: at)
-        turn.write(.removeRegistration(RegistrationName(device: entry.device, number: number)))
-        turn.touch(entry)
+        turn.write(.removeRegistration(RegistrationName(device: entry.device, number: number)), of: entry)
         return messages
     }
 

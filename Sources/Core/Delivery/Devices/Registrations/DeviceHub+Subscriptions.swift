@@ -61,10 +61,7 @@ extension DeviceHub {
         to topic: TopicName, of sender: SenderID, at: Int, _ entry: DeviceEntry, _ turn: inout Turn
     ) -> Subscription? {
         guard let gone = entry.update(at, { $0.unsubscribe(sender, topic) }) else { return nil }
-        turn.demand(
-            entry.registrations[at].topics.count >= 0, "the count of subscriptions is negative", of: entry)
-        turn.write(.removeSubscription(gone))
-        turn.touch(entry)
+        turn.write(.removeSubscription(gone), of: entry)
         return gone
     }
 
@@ -78,12 +75,8 @@ extension DeviceHub {
             return nil
         }
         let made = Subscription(name: name, sender: sender, topic: topic, since: turn.now.wall)
-        let before = entry.registrations[at].topics.count
         entry.update(at) { $0.subscribe(made) }
-        turn.demand(
-            entry.registrations[at].topics.count == before + 1, "a subscription is made twice", of: entry)
-        turn.write(.putSubscription(made))
-        turn.touch(entry)
+        turn.write(.putSubscription(made), of: entry)
         return (made, false)
     }
 
@@ -100,12 +93,12 @@ extension DeviceHub {
     /// Queues a waiter until all previous changes of the device are committed or have failed. Returns `false` if there are none.
     mutating func waitUntilCommitted(_ waiter: DeviceWaiter, _ entry: DeviceEntry, _ turn: inout Turn) -> Bool
     {
-        if entry.isTouched {
+        if entry.batches.isTouched {
             turn.wait(.device(entry, waiter))
             return true
         }
-        guard entry.batchesInFlight > 0 else { return false }
-        let isOpen = entry.lastBatch.map { turn.ledger.wait(.device(entry, waiter), for: $0) } ?? false
+        guard entry.batches.inFlight > 0 else { return false }
+        let isOpen = entry.batches.last.map { turn.ledger.wait(.device(entry, waiter), for: $0) } ?? false
         if !turn.demand(isOpen, "the last batch of a device is committed before earlier ones", of: entry) {
             finish(waiter, of: entry, CommitOutcome(batchNumber: 0, hasFailed: true), &turn)
         }
