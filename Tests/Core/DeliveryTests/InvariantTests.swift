@@ -29,7 +29,7 @@ import Testing
             kind: .sendError(of: SequenceNumber(1)), messageID: [], acceptedAt: 0, expiresAt: .max, body: [])
         report.device = device
         entry.append(
-            MailboxSlot(entry: MailboxEntry(report), state: .waiting(isStored: true)), registrationAt: 0,
+            MailboxSlot(entry: MailboxEntry(report), state: .waiting(isStored: true)),
             &bench.partitions[0].core.turn)
         bench.submit(1)
         bench.settle()

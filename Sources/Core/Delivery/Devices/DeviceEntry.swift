@@ -4,7 +4,7 @@ import Basics
 struct RegistrationState {
     private(set) var registration: Registration
     /// The topics that it subscribes to.
-    private(set) var topics = SubscriptionSet()
+    var topics = SubscriptionSet()
     /// Whether the app named several senders.
     private let isList: Bool
     /// Its messages in the mailbox.
@@ -28,13 +28,6 @@ struct RegistrationState {
     mutating func replace(with changed: Registration, in batch: UInt64) {
         registration = changed
         self.batch = batch
-    }
-
-    mutating func subscribe(_ subscription: Subscription) { topics.insert(subscription) }
-
-    /// Removes and returns a subscription. Returns `nil` if it is not there.
-    mutating func unsubscribe(_ sender: SenderID, _ topic: TopicName) -> Subscription? {
-        topics.remove(sender, topic, of: registration.name)
     }
 
     /// Has its messages read again at an instant. Returns `false` if they are read before that anyway.
@@ -76,7 +69,7 @@ final class DeviceEntry {
     /// Its place in the table.
     var residence: Residence
     /// Registrations whose device must stay in memory because of the APNs gateway (`GatewayQueue.isBusy`).
-    private var busyQueues = 0
+    private(set) var busyQueues = 0
     /// Whether the store has the device's mark for the gateway, as far as is known.
     private(set) var isMarkedForGateway = false
     /// Its upstream messages that are not stored yet.
@@ -92,9 +85,6 @@ final class DeviceEntry {
         state.isReady && link == nil && batches.isEmpty && !isPageAsked && waitingUpstream.isEmpty
             && busyQueues == 0
     }
-
-    /// Whether answers of the gateway, or submissions that wait for them, are outstanding.
-    var awaitsGateway: Bool { busyQueues > 0 }
 
     /// Changes a registration by its functions.
     @discardableResult func update<Result>(_ at: Int, _ change: (inout RegistrationState) -> Result) -> Result
@@ -125,13 +115,17 @@ final class DeviceEntry {
 
     /// The number of busy queues that there should be.
     var expectedBusyQueues: Int { registrations.count { $0.queue.isBusy } }
-    var countedBusyQueues: Int { busyQueues }
 
     /// Returns the record if the digest is that of the device's security token. Takes as long for an unknown device as for a
     /// wrong token.
     func record(ofToken shown: SecretDigest) -> DeviceRecord? {
         let expected = record?.token ?? SecretDigest(bytes: [UInt8](repeating: 0, count: 32))
         return expected == shown ? record : nil
+    }
+
+    /// Returns the index of the registration whose message is being read for the gateway.
+    func index(loading sequence: SequenceNumber) -> Int? {
+        registrations.firstIndex { $0.queue.state == .loading(sequence) }
     }
 
     /// Returns the index of a registration in `registrations`.
@@ -148,6 +142,11 @@ final class DeviceEntry {
     }
 
     // MARK: Rows
+
+    /// Returns the index of the registration of a message.
+    func place(of number: RegistrationNumber, _ turn: inout Turn) -> Int? {
+        turn.demand(index(of: number), "a message belongs to no registration", of: self)
+    }
 
     /// Writes the record. The numbers of registrations only increase.
     func write(_ record: DeviceRecord, _ turn: inout Turn) {
@@ -194,31 +193,40 @@ final class DeviceEntry {
 
     // MARK: Messages
 
+    /// Writes a new message of a registration, and adds it to the mailbox; `isDelayed`: it waits until the device is active.
+    func add(
+        _ message: StoredMessage, from requester: ConnectionID? = nil, isDelayed: Bool = false,
+        then waiter: DeviceWaiter, _ turn: inout Turn
+    ) {
+        turn.demand(message.device == device, "a message is added to another device's mailbox", of: self)
+        turn.write(.putMessage(message), then: .device(self, waiter))
+        turn.touch(self)
+        append(
+            MailboxSlot(
+                entry: MailboxEntry(message, requester: requester),
+                state: isDelayed ? .delayed(isStored: false) : .waiting(isStored: false),
+                acceptedAt: message.kind == .message ? turn.now.monotonic : .distantPast), &turn)
+    }
+
     /// Adds a message of a registration to the mailbox.
-    func append(_ slot: MailboxSlot, registrationAt at: Int, _ turn: inout Turn) {
+    func append(_ slot: MailboxSlot, _ turn: inout Turn) {
         let newest = mailbox.slots.last?.entry.sequence
         turn.demand(
             newest.map { $0 < slot.entry.sequence } ?? true, "a message's sequence is not the newest",
             of: self)
         turn.demand(
             slot.state.isWaiting || slot.state.isDelayed, "a new message has already been sent", of: self)
-        let isOwn =
-            registrations.indices.contains(at)
-            && registrations[at].registration.name.number == slot.entry.registration
-        guard turn.demand(isOwn, "a message is counted for another registration", of: self) else { return }
+        guard let at = place(of: slot.entry.registration, &turn) else { return }
         mailbox.append(slot, &registrations[at].counts)
     }
 
     /// Removes a message from the mailbox.
     func remove(at index: Int, _ turn: inout Turn) -> MailboxSlot {
-        let at = turn.demand(
-            self.index(of: mailbox.slots[index].entry.registration), "a message belongs to no registration",
-            of: self)
+        let at = place(of: mailbox.slots[index].entry.registration, &turn)
         var counts = at.map { registrations[$0].counts } ?? MessageCounts()
         let slot = mailbox.remove(at: index, &counts)
-        guard let at else { return slot }
-        registrations[at].counts = counts
-        turn.demand(mailbox.isValid(counts), "a count of messages is negative", of: self)
+        if let at { registrations[at].counts = counts }
+        turn.demand(at == nil || mailbox.isValid(counts), "a count of messages is negative", of: self)
         return slot
     }
 
@@ -226,34 +234,36 @@ final class DeviceEntry {
     func setState(_ state: MailboxSlot.State, at index: Int, _ turn: inout Turn) {
         let before = mailbox.slots[index].state
         guard before != state,
-            turn.demand(before.mayBecome(state), "a message cannot change to this state", of: self)
+            turn.demand(before.mayBecome(state), "a message cannot change to this state", of: self),
+            let at = place(of: mailbox.slots[index].entry.registration, &turn)
         else { return }
-        let at = turn.demand(
-            self.index(of: mailbox.slots[index].entry.registration),
-            "a changed message belongs to no registration", of: self)
-        guard let at else { return }
         mailbox.setState(state, at: index, &registrations[at].counts)
         turn.demand(
             mailbox.isValid(registrations[at].counts), "a count of messages is negative after a change",
             of: self)
     }
 
-    /// Marks a message as confirmed by the store.
-    func setStored(at index: Int) { mailbox.setStored(at: index) }
+    /// Has selected messages wait for the connection again. Returns the first of them.
+    func release(_ turn: inout Turn, where isSelected: (MailboxSlot) -> Bool) -> SequenceNumber? {
+        var first: SequenceNumber?
+        for at in mailbox.slots.indices where isSelected(mailbox.slots[at]) {
+            setState(mailbox.slots[at].state.unsent, at: at, &turn)
+            first = first ?? mailbox.slots[at].entry.sequence
+        }
+        return first
+    }
 
-    /// Marks a message as charged to its app's rate.
-    func setCounted(at index: Int) { mailbox.setCounted(at: index) }
-
-    /// Marks a message as read without its shared body. Returns how often it was.
-    func missBody(at index: Int) -> Int { mailbox.missBody(at: index) }
-
-    /// Marks a message as no longer passed over.
-    func takeUp(at index: Int) { mailbox.takeUp(at: index) }
+    /// Changes what is known of a message, by a function of `MailboxSlot`.
+    func updateMessage<Result>(at index: Int, _ change: (inout MailboxSlot) -> Result) -> Result {
+        mailbox.update(at: index, change)
+    }
 
     // MARK: Connection
 
     /// Sets the connection, of which the device has none.
-    func connect(_ login: DeviceLogin, since: Instant) { link = DeviceLink(login, since: since) }
+    func connect(_ login: DeviceLogin, since: Instant) {
+        link = DeviceLink(connection: login.connection, since: since, isIdle: login.isIdle)
+    }
 
     /// Changes the mode of the connection, which must exist.
     func setMode(_ mode: DeviceLink.Mode, _ turn: inout Turn) {
@@ -261,15 +271,12 @@ final class DeviceEntry {
         turn.demand(isAllowed ?? true, "a connection cannot change to this mode", of: self)
     }
 
-    func setCongested(_ isCongested: Bool) { link?.setCongested(isCongested) }
-
-    func setIdle(_ isIdle: Bool) { link?.isIdle = isIdle }
-
-    /// Records that all messages up to a sequence have been sent or need not be.
-    func advance(to sequence: SequenceNumber) { link?.advance(to: sequence) }
-
-    /// Has messages from `sequence` on read again. Those that have been sent are not sent again.
-    func rewind(before sequence: SequenceNumber) { link?.rewind(before: sequence) }
+    /// Changes the connection by its functions, if there is one.
+    func updateLink(_ change: (inout DeviceLink) -> Void) {
+        guard var changed = link else { return }
+        change(&changed)
+        link = changed
+    }
 
     /// Begins to read a page of the mailbox for the connection.
     func beginPage(upTo target: SequenceNumber, _ turn: inout Turn) {
@@ -286,12 +293,8 @@ final class DeviceEntry {
     /// Removes the connection; messages that it has not acknowledged wait again.
     func unlink(_ turn: inout Turn) {
         guard link != nil else { return }
-        for at in mailbox.slots.indices {
-            setState(mailbox.slots[at].state.unsent, at: at, &turn)
-        }
+        _ = release(&turn) { _ in true }
         link = nil
-        turn.demand(
-            mailbox.unacknowledged == 0, "messages stay unacknowledged without a connection", of: self)
     }
 
     /// Replaces the state in memory by that of the store. The connection stays, and messages that it was sent count as sent.
@@ -311,7 +314,7 @@ final class DeviceEntry {
         busyQueues = expectedBusyQueues
         for subscription in state.subscriptions {
             guard let at = index(of: subscription.name.number) else { continue }
-            registrations[at].subscribe(subscription)
+            registrations[at].topics.insert(subscription)
         }
         mailbox = Mailbox()
         for entry in state.mailbox {
@@ -320,7 +323,7 @@ final class DeviceEntry {
             append(
                 MailboxSlot(
                     entry: entry, state: .waiting(isStored: true), isCounted: before?.isCounted ?? false),
-                registrationAt: at, &turn)
+                &turn)
             if entry.isForGateway {
                 if registrations[at].queue.sent == entry.sequence {
                     setState(.atGateway, at: mailbox.slots.count - 1, &turn)
@@ -331,7 +334,7 @@ final class DeviceEntry {
             switch before?.state {
             case .throttled: setState(.throttled, at: mailbox.slots.count - 1, &turn)
             case .delayed: setState(.delayed(isStored: true), at: mailbox.slots.count - 1, &turn)
-            case .waiting: rewind(before: entry.sequence)
+            case .waiting: self.link?.rewind(before: entry.sequence)
             case .sent, .atGateway, .owingReceipt, nil: setState(.sent, at: mailbox.slots.count - 1, &turn)
             }
         }

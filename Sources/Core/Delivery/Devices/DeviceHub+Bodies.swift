@@ -13,11 +13,9 @@ extension DeviceHub {
         guard slot.expiresAt > turn.now.expiryCutoff else {
             return remove(at: index, of: entry, reason: .expired, &turn)
         }
-        let found = turn.demand(
-            entry.index(of: slot.registration), "a message without its body belongs to no registration",
-            of: entry)
-        guard let at = found else { return }
-        let doublings = min(entry.missBody(at: index) - 1, Limits.Topic.bodyRetryDoublings)
+        guard let at = entry.place(of: slot.registration, &turn) else { return }
+        let reads = entry.updateMessage(at: index) { $0.missBody() }
+        let doublings = min(reads - 1, Limits.Topic.bodyRetryDoublings)
         let due = turn.now.monotonic.advanced(milliseconds: Limits.Topic.bodyRetryMilliseconds << doublings)
         // All messages of a registration are read again together, when the first of them is due.
         guard entry.update(at, { $0.awaitBodies(until: due) }) else { return }
@@ -51,7 +49,7 @@ extension DeviceHub {
         for index in entry.mailbox.slots.indices {
             let slot = entry.mailbox.slots[index]
             guard slot.awaitsBody, slot.entry.registration == number else { continue }
-            entry.takeUp(at: index)
+            entry.updateMessage(at: index) { $0.takeUp() }
             if !slot.entry.isForGateway { first = first ?? slot.entry.sequence }
         }
         redeliver(from: first, entry, &turn)

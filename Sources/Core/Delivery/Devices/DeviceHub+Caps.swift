@@ -15,23 +15,34 @@ extension DeviceHub {
         // The gateway has refused what is beyond its cap.
         guard !isForGateway else { return }
         let keys = turn.settings.collapseKeys
-        // For delayed messages a connected but idle device counts as offline.
-        var leaving =
-            isDelayed
-            ? entry.mailbox.surplus(of: number, limit: keys) { $0.state.isDelayed }
-            : entry.mailbox.surplus(of: number, limit: deviceCap(entry, offline: keys, turn)) {
+        if isDelayed {
+            // For delayed messages a connected but idle device counts as offline.
+            discardKeyed(of: number, beyond: keys, entry, &turn) { $0.state.isDelayed }
+        } else {
+            discardKeyed(of: number, beyond: deviceCap(entry, offline: keys, turn), entry, &turn) {
                 $0.state.isWaiting && !$0.entry.isForGateway
             }
+        }
         // Throttled messages of a connected device have the same cap.
         if !entry.registrations[at].throttle.allows(turn.settings.rates.collapsible, now: turn.now.monotonic)
         {
-            leaving += entry.mailbox.surplus(of: number, limit: keys) { $0.state == .throttled }
+            discardKeyed(of: number, beyond: keys, entry, &turn) { $0.state == .throttled }
         }
-        for sequence in leaving {
-            let index = turn.demand(
-                entry.mailbox.index(of: sequence), "a message to discard is not in the mailbox", of: entry)
-            guard let index else { continue }
-            remove(at: index, of: entry, reason: .discarded, &turn)
+    }
+
+    /// Discards the oldest messages with a collapse key that `isCounted` selects, until one more is within a limit.
+    private mutating func discardKeyed(
+        of number: RegistrationNumber, beyond limit: Int, _ entry: DeviceEntry, _ turn: inout Turn,
+        where isCounted: (MailboxSlot) -> Bool
+    ) {
+        func isKeyed(_ slot: MailboxSlot) -> Bool {
+            slot.entry.registration == number && slot.entry.collapseKey != nil && isCounted(slot)
+        }
+        var surplus = entry.mailbox.slots.count(where: isKeyed) + 1 - limit
+        removeAll(of: entry, reason: .discarded, &turn) { slot in
+            guard surplus > 0, isKeyed(slot) else { return false }
+            surplus -= 1
+            return true
         }
     }
 
@@ -53,21 +64,13 @@ extension DeviceHub {
             return true
         }
         turn.demand(total > 0, "a marker replaces no message", of: entry)
-        let counts = entry.registrations[at].counts
-        let left = isDelayed ? counts.plainDelayed : counts.plainWaiting
-        turn.demand(left == 0, "messages stay that should have been discarded", of: entry)
         let marker = StoredMessage(
             device: name.device, sequence: turn.nextSequence(), salt: turn.salt, registration: name.number,
             sender: nil, kind: .discardedMarker(count: total), messageID: [],
             acceptedAt: turn.now.wall,
             expiresAt: turn.now.expiry(after: Int64(Limits.Message.lifetimeSeconds) * 1_000),
             delaysWhileIdle: isDelayed, body: [])
-        turn.write(.putMessage(marker), then: .device(entry, .marker(marker)))
-        entry.append(
-            MailboxSlot(
-                entry: MailboxEntry(marker),
-                state: isDelayed ? .delayed(isStored: false) : .waiting(isStored: false)),
-            registrationAt: at, &turn)
+        entry.add(marker, isDelayed: isDelayed, then: .marker(marker), &turn)
     }
 
     /// Returns how many messages of one registration may wait for the device.

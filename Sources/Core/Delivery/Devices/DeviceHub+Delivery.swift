@@ -20,12 +20,8 @@ extension DeviceHub {
     mutating func resume(_ entry: DeviceEntry, _ turn: inout Turn) {
         guard let link = entry.link else { return }
         guard entry.record != nil else { return close(entry, .deviceForgotten, &turn) }
-        switch link.mode {
-        case .live: proceed(entry, &turn)
-        case .paused where !link.isCongested: proceed(entry, &turn)
         // A page that is being read will arrive; a waiting login is finished by its batch.
-        case .accepting, .loading, .queued, .paused, .closing: break
-        }
+        if link.mode.takesStored, !link.isCongested { proceed(entry, &turn) }
     }
 
     mutating func pageLoaded(
@@ -45,7 +41,7 @@ extension DeviceHub {
             guard turn.demand(message.device == device, "a page has a message of another device", of: entry),
                 turn.demand(message.sequence > link.cursor, "a page is out of order", of: entry)
             else { return }
-            entry.advance(to: message.sequence)
+            entry.updateLink { $0.advance(to: message.sequence) }
             guard let at = entry.mailbox.index(of: message.sequence),
                 entry.mailbox.slots[at].state.isWaiting, !entry.mailbox.slots[at].entry.isForGateway
             else { continue }
@@ -58,7 +54,7 @@ extension DeviceHub {
             }
         }
         // Every message confirmed before the read is in the answer or has been removed.
-        if isLast { entry.advance(to: target) }
+        if isLast { entry.updateLink { $0.advance(to: target) } }
         guard let link = entry.link, case .paused = link.mode else { return }
         turn.demand(isLast || !messages.isEmpty, "an empty page is not the last page", of: entry)
         if hasDelivered {
@@ -111,13 +107,14 @@ extension DeviceHub {
     mutating func messageStored(
         _ message: consuming StoredMessage, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
-        guard entry.state.isReady, let at = entry.mailbox.index(of: message.sequence) else { return }
-        entry.setStored(at: at)
+        let sequence = message.sequence
+        guard entry.state.isReady, let at = entry.mailbox.index(of: sequence) else { return }
+        entry.updateMessage(at: at) { $0.confirm() }
         if message.apns != nil { return gatewayMessageStored(message, entry, &turn) }
         guard let link = entry.link, case .live = link.mode, entry.mailbox.slots[at].state.isWaiting
         else { return }
-        turn.demand(message.sequence > link.cursor, "a waiting message is behind the cursor", of: entry)
-        entry.advance(to: message.sequence)
+        turn.demand(sequence > link.cursor, "a waiting message is behind the cursor", of: entry)
+        entry.updateLink { $0.advance(to: sequence) }
         guard message.expiresAt > turn.now.expiryCutoff else {
             return remove(at: at, of: entry, reason: .expired, &turn)
         }
@@ -128,12 +125,10 @@ extension DeviceHub {
     private mutating func deliver(
         _ message: consuming StoredMessage, at index: Int, to entry: DeviceEntry, _ turn: inout Turn
     ) -> Bool {
-        let found = turn.demand(
-            entry.index(of: message.registration), "a message to send belongs to no registration", of: entry)
         let slot = entry.mailbox.slots[index].entry
         turn.demand(message.hasBody, "a message is sent without its shared body", of: entry)
         guard let link = turn.demand(entry.link, "a message is sent without a connection", of: entry),
-            let at = found,
+            let at = entry.place(of: message.registration, &turn),
             turn.demand(
                 slot.sequence == message.sequence && slot.registration == message.registration,
                 "a message differs from its mailbox entry", of: entry)

@@ -90,12 +90,12 @@ extension DeviceHub {
     }
 
     func congested(_ connection: ConnectionID, _ entry: DeviceEntry) {
-        if entry.link?.connection == connection { entry.setCongested(true) }
+        if entry.link?.connection == connection { entry.updateLink { $0.setCongested(true) } }
     }
 
     mutating func writable(_ connection: ConnectionID, _ entry: DeviceEntry, _ turn: inout Turn) {
         guard let link = entry.link, link.connection == connection else { return }
-        entry.setCongested(false)
+        entry.updateLink { $0.setCongested(false) }
         if case .paused = link.mode, entry.state.isReady { proceed(entry, &turn) }
     }
 }

@@ -10,7 +10,10 @@ import Basics
 extension DeviceHub {
     mutating func upstreamReturned(_ gone: UpstreamReturn, _ entry: DeviceEntry, _ turn: inout Turn) {
         let name = gone.author.from
-        guard let at = entry.index(of: name.number), !entry.hasReport(of: gone) else {
+        let isReported = entry.mailbox.slots.contains {
+            $0.entry.kind == .sendError(of: gone.sequence) && $0.entry.sender == gone.sender
+        }
+        guard entry.index(of: name.number) != nil, !isReported else {
             // The app has unregistered, so that there is no registration to report to; or the report is there already. Either counts
             // once it is on disk.
             guard !waitUntilCommitted(.report(nil, gone), entry, &turn) else { return }
@@ -22,11 +25,7 @@ extension DeviceHub {
             sender: gone.sender, kind: .sendError(of: gone.sequence), messageID: gone.author.messageID,
             acceptedAt: turn.now.wall,
             expiresAt: turn.now.wall + Int64(Limits.Message.lifetimeSeconds) * 1_000, body: [])
-        turn.write(.putMessage(report), then: .device(entry, .report(report, gone)))
-        turn.touch(entry)
-        entry.append(
-            MailboxSlot(entry: MailboxEntry(report), state: .waiting(isStored: false)), registrationAt: at,
-            &turn)
+        entry.add(report, then: .report(report, gone), &turn)
     }
 
     /// Discards the oldest report if the device has the maximum number of reports.
@@ -50,14 +49,5 @@ extension DeviceHub {
         let hasFailed = outcome.hasFailed || report == nil && !entry.state.isReady
         turn.forward(.upstreamReturnFinished(gone.sender, gone.sequence, hasFailed: hasFailed))
         if let report, !hasFailed { messageStored(report, entry, &turn) }
-    }
-}
-
-extension DeviceEntry {
-    /// Whether the mailbox has the report of a message.
-    fileprivate func hasReport(of gone: UpstreamReturn) -> Bool {
-        mailbox.slots.contains {
-            $0.entry.kind == .sendError(of: gone.sequence) && $0.entry.sender == gone.sender
-        }
     }
 }

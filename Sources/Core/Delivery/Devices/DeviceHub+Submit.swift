@@ -148,19 +148,11 @@ extension DeviceHub {
         let (replyTo, submitter) = (submission.replyTo, submission.submitter)
         let message = message(of: submission, &turn)
         turn.demand(
-            message.device == entry.device, "a message is added to another device's mailbox", of: entry)
-        turn.demand(
             message.expiresAt > message.acceptedAt, "a message expires before it is accepted", of: entry)
-        turn.write(
-            .putMessage(message), then: .device(entry, .submission(message, replyTo, canonical: canonical)))
-        turn.touch(entry)
         turn.batch.senders.count(.accepted, of: message.sender)
-        entry.append(
-            MailboxSlot(
-                entry: MailboxEntry(message, requester: submitter),
-                state: isDelayed ? .delayed(isStored: false) : .waiting(isStored: false),
-                acceptedAt: turn.now.monotonic),
-            registrationAt: at, &turn)
+        entry.add(
+            message, from: submitter, isDelayed: isDelayed,
+            then: .submission(message, replyTo, canonical: canonical), &turn)
         let cap = deviceCap(entry, offline: turn.settings.storedMessages, turn)
         if !isForGateway, entry.registrations[at].counts.plainWaiting > cap {
             discardPlain(isDelayed: false, registrationAt: at, entry, &turn)

@@ -42,7 +42,7 @@ extension DeviceHub {
             return true
         }
         entry.update(at) { $0.throttle.consume(rate, now: now) }
-        entry.setCounted(at: index)
+        entry.updateMessage(at: index) { $0.charge() }
         return false
     }
 
@@ -57,7 +57,11 @@ extension DeviceHub {
                 continue
             }
             entry.update(at) { $0.throttle.leaveQueue() }
-            release(name.number, of: entry, &turn)
+            // Delivers again from the first throttled message; if the app is still above its rate, it is throttled again.
+            let first = entry.release(&turn) {
+                $0.state == .throttled && $0.entry.registration == name.number
+            }
+            redeliver(from: first, entry, &turn)
         }
         for name in again {
             throttled.add(
@@ -65,27 +69,10 @@ extension DeviceHub {
         }
     }
 
-    /// Delivers again from the first throttled message of an app; those still above its rate are throttled again.
-    private mutating func release(
-        _ number: RegistrationNumber, of entry: DeviceEntry, _ turn: inout Turn
-    ) {
-        var first: SequenceNumber?
-        for index in entry.mailbox.slots.indices {
-            let slot = entry.mailbox.slots[index]
-            guard slot.state == .throttled, slot.entry.registration == number else { continue }
-            entry.setState(.waiting(isStored: true), at: index, &turn)
-            first = first ?? slot.entry.sequence
-        }
-        redeliver(from: first, entry, &turn)
-    }
-
     /// Delivers again from a message on; messages that have been sent are not sent again.
     mutating func redeliver(from first: SequenceNumber?, _ entry: DeviceEntry, _ turn: inout Turn) {
         guard let first, let link = entry.link else { return }
-        entry.rewind(before: first)
-        switch link.mode {
-        case .live: proceed(entry, &turn)
-        case .accepting, .loading, .queued, .paused, .closing: break
-        }
+        entry.updateLink { $0.rewind(before: first) }
+        if case .live = link.mode { proceed(entry, &turn) }
     }
 }

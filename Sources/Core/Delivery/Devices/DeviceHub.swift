@@ -143,18 +143,19 @@ struct DeviceHub: ~Copyable {
         reload(entry, &turn)
     }
 
+    /// Returns a device that the store was asked for.
+    private func loading(_ device: DeviceID, _ turn: inout Turn) -> DeviceEntry? {
+        let entry = turn.demand(
+            table[device], "the store answers for a device that is not in memory", owner: .device(device))
+        guard let entry,
+            turn.demand(entry.state.isLoading, "the store answers for a device unasked", of: entry)
+        else { return nil }
+        return entry
+    }
+
     /// Takes over a device's state from the store, and handles the events that waited for it.
     mutating func loaded(_ state: DeviceState, _ turn: inout Turn) {
-        let entry = turn.demand(
-            table[state.device], "the store returned a device that is not in memory",
-            owner: .device(state.device))
-        guard let entry else { return }
-        guard
-            turn.demand(
-                entry.state.isLoading, "the store returned a device that was not requested", of: entry)
-        else {
-            return
-        }
+        guard let entry = loading(state.device, &turn) else { return }
         // An inconsistent answer is treated like a failed read.
         guard turn.demand(state.isOfOneDevice, "the store returned records of several devices", of: entry),
             turn.demand(state.isInOrder, "the store returned records out of order", of: entry)
@@ -173,18 +174,15 @@ struct DeviceHub: ~Copyable {
         removeAll(of: entry, reason: .expired, &turn) { $0.entry.expiresAt <= cutoff }
         if entry.link != nil { resume(entry, &turn) }
         entry.markAgain(&turn)
-        resumeGateway(entry, &turn)
+        for at in entry.registrations.indices where entry.registrations[at].registration.usesAPNs {
+            offerNext(at, entry, &turn)
+        }
         for event in waiting { handle(event, of: state.device, &turn) }
         markIfIdle(entry, &turn)
     }
 
     mutating func loadFailed(_ device: DeviceID, isDamage: Bool = false, _ turn: inout Turn) {
-        let entry = turn.demand(
-            table[device], "a read failed for a device that is not in memory", owner: .device(device))
-        guard let entry else { return }
-        guard
-            turn.demand(entry.state.isLoading, "a read failed for a device that was not requested", of: entry)
-        else { return }
+        guard let entry = loading(device, &turn) else { return }
         if let link = entry.link {
             turn.send(.close(isDamage ? .storeDamaged : .storeFailed), to: link.connection)
             pendingLastSeen.record(entry.device, at: turn.contactTime)
@@ -199,7 +197,7 @@ struct DeviceHub: ~Copyable {
     /// Evicts a device that could not be read, unless an answer for it is still outstanding.
     mutating func evictIfUnread(_ entry: DeviceEntry, _ turn: inout Turn) {
         guard entry.state.isStale, entry.link == nil, entry.state.waiting.isEmpty, !entry.isPageAsked,
-            entry.batches.isEmpty, !entry.awaitsGateway
+            entry.batches.isEmpty, entry.busyQueues == 0
         else { return }
         turn.demand(
             table.remove(entry), "a device is evicted while changes to it are uncommitted", of: entry)

@@ -50,12 +50,6 @@ struct DeviceLink {
     /// Whether the device reports that it is idle.
     var isIdle: Bool
 
-    init(_ login: DeviceLogin, since: Instant) {
-        connection = login.connection
-        self.since = since
-        isIdle = login.isIdle
-    }
-
     /// Whether messages that are not stored may be sent.
     var acceptsUnstored: Bool {
         switch mode {

@@ -13,8 +13,6 @@ struct Residence {
     fileprivate(set) var state = State.used
     /// Whether it is in memory only for topic messages; changes only while it is not idle.
     fileprivate(set) var isTransient: Bool
-
-    init(isTransient: Bool) { self.isTransient = isTransient }
 }
 
 /// The devices in the memory of one partition: those in use, and the most recently used idle ones.

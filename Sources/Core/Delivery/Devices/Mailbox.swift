@@ -67,22 +67,35 @@ struct MailboxSlot {
         }
     }
 
-    var entry: MailboxEntry
-    var state: State
+    private(set) var entry: MailboxEntry
+    fileprivate(set) var state: State
     /// When it was accepted; `.distantPast` if that is not in memory.
-    var acceptedAt = Instant.distantPast
+    private(set) var acceptedAt = Instant.distantPast
     /// Whether its app's rate has been charged for it.
-    var isCounted = false
+    private(set) var isCounted = false
     /// How often it was read without its shared body.
     private(set) var readsWithoutBody: UInt8 = 0
     /// Whether it is to be read again because of that, and is passed over until then.
     fileprivate(set) var awaitsBody = false
 
-    /// It was read without its shared body.
-    mutating func missBody() {
+    /// The store has confirmed that it is on disk.
+    mutating func confirm() { state = state.stored }
+
+    /// It is charged to its app's rate.
+    mutating func charge() { isCounted = true }
+
+    /// It was read without its shared body. Returns how often it was.
+    mutating func missBody() -> Int {
         awaitsBody = true
         if readsWithoutBody < .max { readsWithoutBody += 1 }
+        return Int(readsWithoutBody)
     }
+
+    /// It was removed: its memory is given back.
+    fileprivate mutating func strip() { (entry.collapseKey, entry.receipt) = (nil, nil) }
+
+    /// It is no longer passed over.
+    mutating func takeUp() { awaitsBody = false }
 
     /// Whether it counts as sent and not acknowledged. A report does not count: reports have their own bound, and a device cannot
     /// name them at login, since they carry the ID of its own message (mcs-device 4.4).
@@ -93,51 +106,23 @@ struct MailboxSlot {
         entry.isForGateway && state == .waiting(isStored: true) && !awaitsBody
     }
 
-    /// The cap of its registration that it counts towards.
-    enum Cap {
-        /// That of messages without a collapse key.
-        case plain
-        /// That of messages for the APNs gateway.
-        case gateway
-        /// None of these: a report, a marker, or a message with a collapse key.
-        case none
-    }
-
-    /// The cap that it counts towards.
-    var cap: Cap {
-        if entry.isForGateway { return .gateway }
-        return entry.kind == .message && entry.collapseKey == nil ? .plain : .none
-    }
+    /// Whether it counts towards the cap of messages without a collapse key.
+    var isPlain: Bool { !entry.isForGateway && entry.kind == .message && entry.collapseKey == nil }
 }
 
 /// The messages of one registration that the mailbox counts for its caps. Only the mailbox changes it.
 struct MessageCounts {
     /// Messages without a collapse key that wait for a connection.
-    private(set) var plainWaiting = 0
+    fileprivate(set) var plainWaiting = 0
     /// Messages without a collapse key that wait until the device is active.
-    private(set) var plainDelayed = 0
+    fileprivate(set) var plainDelayed = 0
     /// Messages that wait for the APNs gateway.
-    private(set) var gatewayWaiting = 0
+    fileprivate(set) var gatewayWaiting = 0
     /// Messages with a collapse key, waiting or sent.
     fileprivate(set) var keyed = 0
 
     /// Whether no count is negative.
     var isValid: Bool { plainWaiting >= 0 && plainDelayed >= 0 && gatewayWaiting >= 0 && keyed >= 0 }
-
-    /// Whether all counts are 0.
-    var isEmpty: Bool { plainWaiting == 0 && plainDelayed == 0 && gatewayWaiting == 0 && keyed == 0 }
-
-    /// Counts a message that enters a state, or leaves it (-1).
-    fileprivate mutating func count(_ cap: MailboxSlot.Cap, _ state: MailboxSlot.State, by change: Int) {
-        switch (cap, state) {
-        case (.plain, .waiting): plainWaiting += change
-        case (.plain, .delayed): plainDelayed += change
-        case (.gateway, .waiting): gatewayWaiting += change
-        case (.none, _), (_, .throttled), (_, .sent), (_, .atGateway), (_, .owingReceipt),
-            (.gateway, .delayed):
-            break
-        }
-    }
 }
 
 /// The mailbox of one device, oldest message first: an in-memory index of the stored messages, and their counts.
@@ -150,21 +135,15 @@ struct Mailbox {
 
     /// Returns the index of a message in `slots`.
     func index(of sequence: SequenceNumber) -> Int? {
-        guard let first = slots.first else { return nil }
-        if first.entry.sequence == sequence { return 0 }
-        let at = lowerBound(sequence)
-        return at < slots.count && slots[at].entry.sequence == sequence ? at : nil
-    }
-
-    /// Returns the index of the first message at or after a sequence.
-    func lowerBound(_ sequence: SequenceNumber) -> Int {
+        guard !slots.isEmpty else { return nil }
+        if slots[0].entry.sequence == sequence { return 0 }
         var low = 0
         var high = slots.count
         while low < high {
             let middle = (low &+ high) / 2
             if slots[middle].entry.sequence < sequence { low = middle &+ 1 } else { high = middle }
         }
-        return low
+        return low < slots.count && slots[low].entry.sequence == sequence ? low : nil
     }
 
     /// Adds a message, whose sequence must be the highest, to the mailbox and to the counts of its registration.
@@ -180,20 +159,10 @@ struct Mailbox {
         return slots.remove(at: index)
     }
 
-    /// Marks a message as confirmed by the store.
-    mutating func setStored(at index: Int) { slots[index].state = slots[index].state.stored }
-
-    /// Marks a message as charged to its app's rate.
-    mutating func setCounted(at index: Int) { slots[index].isCounted = true }
-
-    /// Marks a message as read without its shared body. Returns how often it was.
-    mutating func missBody(at index: Int) -> Int {
-        slots[index].missBody()
-        return Int(slots[index].readsWithoutBody)
+    /// Changes a message by its functions.
+    mutating func update<Result>(at index: Int, _ change: (inout MailboxSlot) -> Result) -> Result {
+        change(&slots[index])
     }
-
-    /// Marks a message as no longer passed over.
-    mutating func takeUp(at index: Int) { slots[index].awaitsBody = false }
 
     mutating func setState(_ state: MailboxSlot.State, at index: Int, _ counts: inout MessageCounts) {
         count(at: index, by: -1, &counts)
@@ -208,20 +177,10 @@ struct Mailbox {
         let state = slots[index].state
         if state.isDelayed { delayed += change }
         if slots[index].isUnacknowledged { unacknowledged += change }
-        counts.count(slots[index].cap, state, by: change)
-    }
-
-    /// Returns the oldest messages of a registration with a collapse key that must leave for another key, if up to `limit` of
-    /// those that `isCounted` selects may stay.
-    func surplus(
-        of number: RegistrationNumber, limit: Int, where isCounted: (MailboxSlot) -> Bool
-    ) -> [SequenceNumber] {
-        var found: [SequenceNumber] = []
-        for slot in slots
-        where slot.entry.registration == number && slot.entry.collapseKey != nil && isCounted(slot) {
-            found.append(slot.entry.sequence)
-        }
-        return Array(found.prefix(max(0, found.count + 1 - limit)))
+        if state.isWaiting, slots[index].entry.isForGateway { counts.gatewayWaiting += change }
+        guard slots[index].isPlain else { return }
+        if state.isWaiting { counts.plainWaiting += change }
+        if state.isDelayed { counts.plainDelayed += change }
     }
 
     /// Whether a stored message after `sequence` has not been sent on the connection.
@@ -267,8 +226,7 @@ struct MailboxSlots: RandomAccessCollection {
     mutating func remove(at index: Int) -> MailboxSlot {
         guard index == 0 else { return storage.remove(at: removed + index) }
         let slot = storage[removed]
-        storage[removed].entry.collapseKey = nil
-        storage[removed].entry.receipt = nil
+        storage[removed].strip()
         removed += 1
         // Each slot is moved at most once for each removed one.
         if removed == storage.count || removed >= 32 && removed * 2 > storage.count {

@@ -15,11 +15,9 @@ extension DeviceHub {
         let id = message.persistentID
         guard replyTo.waitsForVerdict, let at = entry.index(of: message.registration),
             entry.mailbox.index(of: message.sequence) != nil,
-            gateway.verdicts.count < turn.shares.waitingVerdicts
+            gateway.verdicts.count < turn.shares.waitingVerdicts,
+            !entry.registrations[at].queue.isDeferred
         else { return turn.accept(replyTo, id, canonical: canonical) }
-        if case .deferred = entry.registrations[at].queue.state {
-            return turn.accept(replyTo, id, canonical: canonical)
-        }
         waitForVerdict(of: message, replyTo, canonical: canonical, isStored: true, at: at, entry, &turn)
     }
 
@@ -42,10 +40,14 @@ extension DeviceHub {
         _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         let queue = entry.registrations[at].queue
-        if case .deferred = queue.state { return refuseUnstored(message, replyTo, &turn) }
-        guard queue.unstored.count < Limits.APNs.waitingUnstored,
+        guard !queue.isDeferred, queue.unstored.count < Limits.APNs.waitingUnstored,
             gateway.verdicts.count < turn.shares.waitingVerdicts
-        else { return refuseUnstored(message, replyTo, &turn) }
+        else {
+            turn.traceMessage(message, .refused, detail: "now_or_never")
+            let refusal = Refusal.apns(APNsRefusal(.unavailable))
+            turn.refuse(replyTo, refusal)
+            return turn.countRefused(refusal, of: message.sender)
+        }
         if replyTo.waitsForVerdict {
             waitForVerdict(of: message, replyTo, canonical: canonical, isStored: false, at: at, entry, &turn)
         } else {
@@ -58,15 +60,6 @@ extension DeviceHub {
             let waiting = copy message
             entry.update(at) { $0.queue.add(waiting) }
         }
-    }
-
-    private func refuseUnstored(
-        _ message: borrowing StoredMessage, _ replyTo: ReplyTo, _ turn: inout Turn
-    ) {
-        turn.traceMessage(message, .refused, detail: "now_or_never")
-        let refusal = Refusal.apns(APNsRefusal(.unavailable))
-        turn.refuse(replyTo, refusal)
-        turn.countRefused(refusal, of: message.sender)
     }
 
     /// Refuses a message that would wait for APNs behind too many others of its registration.
@@ -110,42 +103,27 @@ extension DeviceHub {
         turn.load(.gatewayMessage(entry.device, first.entry.sequence))
     }
 
-    /// Offers what the registrations of a device have for the gateway, after it was read.
-    mutating func resumeGateway(_ entry: DeviceEntry, _ turn: inout Turn) {
-        for at in entry.registrations.indices where entry.registrations[at].registration.usesAPNs {
-            offerNext(at, entry, &turn)
-        }
-    }
-
     mutating func gatewayMessageLoaded(
         _ message: StoredMessage?, _ sequence: SequenceNumber, of device: DeviceID,
         _ turn: inout Turn
     ) {
         guard let entry = table[device] else { return }
-        whileAwake(entry, &turn) { $0.gatewayMessageLoaded(message, sequence, entry, &$1) }
-    }
-
-    private mutating func gatewayMessageLoaded(
-        _ message: consuming StoredMessage?, _ sequence: SequenceNumber, _ entry: DeviceEntry,
-        _ turn: inout Turn
-    ) {
-        let loading = GatewayQueue.State.loading(sequence)
-        guard let at = entry.registrations.firstIndex(where: { $0.queue.state == loading }) else { return }
-        entry.update(at) { $0.queue.change(to: .idle) }
-        guard entry.state.isReady else { return }
-        guard let index = entry.mailbox.index(of: sequence), entry.mailbox.slots[index].isReadyForGateway
-        else { return offerNext(at, entry, &turn) }
-        guard let message = consume message, message.hasBody else {
-            awaitBody(at: index, of: entry, &turn)
-            return offerNext(at, entry, &turn)
+        whileAwake(entry, &turn) { hub, turn in
+            guard let at = entry.index(loading: sequence) else { return }
+            entry.update(at) { $0.queue.change(to: .idle) }
+            guard entry.state.isReady else { return }
+            guard let index = entry.mailbox.index(of: sequence), entry.mailbox.slots[index].isReadyForGateway
+            else { return hub.offerNext(at, entry, &turn) }
+            guard let message, message.hasBody else {
+                hub.awaitBody(at: index, of: entry, &turn)
+                return hub.offerNext(at, entry, &turn)
+            }
+            hub.offerStored(message, at: at, entry, &turn)
         }
-        offerStored(message, at: at, entry, &turn)
     }
 
     mutating func gatewayMessageFailed(_ device: DeviceID, _ sequence: SequenceNumber, _ turn: inout Turn) {
-        guard let entry = table[device],
-            let at = entry.registrations.firstIndex(where: { $0.queue.state == .loading(sequence) })
-        else { return }
+        guard let entry = table[device], let at = entry.index(loading: sequence) else { return }
         whileAwake(entry, &turn) {
             $0.postpone(at, milliseconds: Int64(Limits.Store.sweepMilliseconds), entry, &$1)
         }

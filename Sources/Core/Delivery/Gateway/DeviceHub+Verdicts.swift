@@ -131,7 +131,7 @@ extension DeviceHub {
             // An outage would otherwise turn the wait after the next busy answer into a quarter of an hour.
             if isAttempt { entry.update(sent.registration) { $0.queue.countAttempt() } }
         } else {
-            refuseSubmission(of: sent, refusal, entry, &turn)
+            refuseSubmission(of: sent.sequence, sent.registration, refusal, entry, &turn)
         }
         release(at: sent.registration, refusal, entry, &turn)
         postpone(sent.registration, milliseconds: delay, entry, &turn)
@@ -147,18 +147,17 @@ extension DeviceHub {
             turn.accept(verdict.replyTo, verdict.id, canonical: verdict.canonical)
         }
         for message in unstored {
-            refuseSubmission(
-                of: SentMessage(registration: at, sequence: message.sequence, isStored: false), refusal,
-                entry, &turn)
+            refuseSubmission(of: message.sequence, at, refusal, entry, &turn)
         }
     }
 
     /// Refuses the submission of a message that is not stored, if it waits for its answer.
     private mutating func refuseSubmission(
-        of sent: SentMessage, _ refusal: APNsRefusal, _ entry: DeviceEntry, _ turn: inout Turn
+        of sequence: SequenceNumber, _ at: Int, _ refusal: APNsRefusal, _ entry: DeviceEntry,
+        _ turn: inout Turn
     ) {
         turn.effects.downstream.refused += 1
-        guard let verdict = takeVerdict(of: sent.sequence, sent.registration, entry) else { return }
+        guard let verdict = takeVerdict(of: sequence, at, entry) else { return }
         turn.refuse(verdict.replyTo, .apns(refusal))
     }
 
@@ -188,7 +187,9 @@ extension DeviceHub {
         _ sent: SentMessage, because refusal: APNsRefusal, as reason: Milestone, _ entry: DeviceEntry,
         _ turn: inout Turn
     ) {
-        guard sent.isStored else { return refuseSubmission(of: sent, refusal, entry, &turn) }
+        guard sent.isStored else {
+            return refuseSubmission(of: sent.sequence, sent.registration, refusal, entry, &turn)
+        }
         let verdict = takeVerdict(of: sent.sequence, sent.registration, entry)
         guard let index = entry.mailbox.index(of: sent.sequence) else {
             if let verdict { turn.refuse(verdict.replyTo, .apns(refusal)) }
@@ -354,9 +355,7 @@ extension DeviceHub {
     mutating func refuseUnstored(of at: Int, _ entry: DeviceEntry, _ turn: inout Turn) {
         release(at: at, APNsRefusal(.unregistered), entry, &turn)
         guard case .sent(let sequence, isStored: false) = entry.registrations[at].queue.state else { return }
-        refuseSubmission(
-            of: SentMessage(registration: at, sequence: sequence, isStored: false),
-            APNsRefusal(.unregistered), entry, &turn)
+        refuseSubmission(of: sequence, at, APNsRefusal(.unregistered), entry, &turn)
     }
 
     /// Clears the end of a registration whose app has reported its device token again.

@@ -48,6 +48,9 @@ struct GatewayQueue {
         }
     }
 
+    /// Whether the next message is offered later.
+    var isDeferred: Bool { if case .deferred = state { true } else { false } }
+
     /// Whether a message can be offered now.
     var isOpen: Bool { state == .idle }
 

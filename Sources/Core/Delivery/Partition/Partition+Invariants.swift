@@ -43,7 +43,7 @@ extension DeviceEntry {
         {
             return "a message is marked as sent without a connection"
         }
-        if countedBusyQueues != expectedBusyQueues { return "wrong count of registrations at the gateway" }
+        if busyQueues != expectedBusyQueues { return "wrong count of registrations at the gateway" }
         if case .idle = residence.state, !isIdle { return "listed as idle while active" }
         return violationOfRegistrations
     }
@@ -62,10 +62,11 @@ extension DeviceEntry {
             if registration.bodiesDue == nil, slots.contains(where: \.awaitsBody) {
                 return "registration \(number.number) never reads a message again"
             }
-            let (plain, counts) = (slots.filter { $0.cap == .plain }, registration.counts)
+            let (plain, counts) = (slots.filter(\.isPlain), registration.counts)
             if plain.count(where: \.state.isWaiting) != counts.plainWaiting
                 || plain.count(where: \.state.isDelayed) != counts.plainDelayed
-                || slots.count(where: { $0.cap == .gateway && $0.state.isWaiting }) != counts.gatewayWaiting
+                || slots.count(where: { $0.entry.isForGateway && $0.state.isWaiting })
+                    != counts.gatewayWaiting
                 || slots.count(where: { $0.entry.collapseKey != nil }) != counts.keyed
             {
                 return "wrong counts of registration \(number.number)"

@@ -14,21 +14,9 @@ extension DeviceHub {
         _ connection: ConnectionID, _ entry: DeviceEntry, isIdle: Bool, _ turn: inout Turn
     ) {
         guard let link = entry.link, link.connection == connection, link.isIdle != isIdle else { return }
-        entry.setIdle(isIdle)
+        entry.updateLink { $0.isIdle = isIdle }
         turn.traceConnection(entry.device, isIdle ? .idle : .active)
-        if !isIdle { releaseDelayed(entry, &turn) }
-    }
-
-    /// Delivers from the first message that waited for the device to be active.
-    private mutating func releaseDelayed(_ entry: DeviceEntry, _ turn: inout Turn) {
-        guard entry.mailbox.delayed > 0 else { return }
-        var first: SequenceNumber?
-        for index in entry.mailbox.slots.indices where entry.mailbox.slots[index].state.isDelayed {
-            entry.setState(entry.mailbox.slots[index].state.unsent, at: index, &turn)
-            first = first ?? entry.mailbox.slots[index].entry.sequence
-        }
-        turn.demand(
-            entry.mailbox.delayed == 0, "messages are still delayed for an active device", of: entry)
-        redeliver(from: first, entry, &turn)
+        guard !isIdle, entry.mailbox.delayed > 0 else { return }
+        redeliver(from: entry.release(&turn) { $0.state.isDelayed }, entry, &turn)
     }
 }

@@ -123,35 +123,16 @@ extension DeviceHub {
         guard entry.link == nil, !isApple, record.seenAt >= Limits.Clock.earliest else {
             return updateLastSeen(entry, record, &turn)
         }
-        guard turn.clock.showsAges, let end = end(of: entry, record, turn) else { return }
-        _ = removeDevice(entry, &turn)
-        switch end {
-        case .unused: turn.effects.unusedDevices += 1
-        case .absent: turn.effects.expiredDevices += 1
-        }
-    }
-
-    /// Why a device is removed.
-    private enum DeviceEnd {
-        /// It was not used after its check-in.
-        case unused
-        /// It had no contact for too long.
-        case absent
-    }
-
-    /// Returns why a device that is not connected is to be removed, or `nil` if it stays.
-    private func end(of entry: DeviceEntry, _ record: DeviceRecord, _ turn: borrowing Turn) -> DeviceEnd? {
-        if isUnusedTooLong(record, turn) { return .unused }
-        let isAbsent =
-            turn.settings.deviceExpirySeconds > 0
-            && turn.now.wall - record.seenAt > turn.settings.expiryMilliseconds
-        return isAbsent && entry.waitingUpstream.isEmpty ? .absent : nil
-    }
-
-    /// Whether a device has been unused since its check-in for longer than the configured time (mcs-device 3.8).
-    private func isUnusedTooLong(_ record: DeviceRecord, _ turn: borrowing Turn) -> Bool {
-        record.isUnused && turn.settings.unusedDeviceSeconds > 0
+        // It was not used after its check-in (mcs-device 3.8), or had no contact for too long.
+        let isUnused =
+            record.isUnused && turn.settings.unusedDeviceSeconds > 0
             && turn.now.wall - record.unusedSince > turn.settings.unusedMilliseconds
+        let isAbsent =
+            turn.settings.deviceExpirySeconds > 0 && entry.waitingUpstream.isEmpty
+            && turn.now.wall - record.seenAt > turn.settings.expiryMilliseconds
+        guard turn.clock.showsAges, isUnused || isAbsent else { return }
+        _ = removeDevice(entry, &turn)
+        if isUnused { turn.effects.unusedDevices += 1 } else { turn.effects.expiredDevices += 1 }
     }
 
     // MARK: Last-seen times that are not stored yet

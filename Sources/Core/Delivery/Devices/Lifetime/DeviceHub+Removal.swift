@@ -72,10 +72,7 @@ extension DeviceHub {
             return remove(at: index, of: entry, reason: reason, &turn)
         }
         let slot = entry.mailbox.slots[index]
-        let at = turn.demand(
-            entry.index(of: slot.entry.registration), "a receipt is due for a message without a registration",
-            of: entry)
-        guard let at else { return }
+        guard let at = entry.place(of: slot.entry.registration, &turn) else { return }
         entry.setState(.owingReceipt, at: index, &turn)
         let registration = entry.registrations[at].registration
         var due = ReceiptDue(
@@ -112,21 +109,16 @@ extension DeviceHub {
         guard let entry = table[device], entry.state.isReady else {
             return removeUnread(sequence, expiresAt, of: device, &turn)
         }
-        whileAwake(entry, &turn) { $0.expired(sequence, at: expiresAt, entry, &$1) }
-    }
-
-    private mutating func expired(
-        _ sequence: SequenceNumber, at expiresAt: UnixMilliseconds, _ entry: DeviceEntry, _ turn: inout Turn
-    ) {
-        guard let at = entry.mailbox.index(of: sequence) else {
-            // It has been removed already, unless the store still has it and no changes are outstanding.
-            guard entry.batches.isEmpty else { return }
-            return turn.write(
-                .removeMessage(entry.device, sequence, expiresAt: expiresAt, reason: .expired))
+        whileAwake(entry, &turn) { hub, turn in
+            guard let at = entry.mailbox.index(of: sequence) else {
+                // It has been removed already, unless the store still has it and no changes are outstanding.
+                guard entry.batches.isEmpty else { return }
+                return turn.write(.removeMessage(device, sequence, expiresAt: expiresAt, reason: .expired))
+            }
+            // An acknowledged message must not be removed before its receipt is on disk.
+            guard entry.mailbox.slots[at].state != .owingReceipt else { return }
+            hub.remove(at: at, of: entry, reason: .expired, &turn)
         }
-        // An acknowledged message must not be removed before its receipt is on disk.
-        guard entry.mailbox.slots[at].state != .owingReceipt else { return }
-        remove(at: at, of: entry, reason: .expired, &turn)
     }
 
     /// Removes an expired message of a device whose mailbox is not in memory. The device may be read before the removal is on disk,

@@ -21,9 +21,8 @@ extension DeviceHub {
             return isIt && registration.category == address.bundle && request.mayUse(registration)
         }
         if let at { return renew(address, at: at, entry, for: request, &turn) }
-        let others = names.filter { $0.device != entry.device }
-        if let next = others.first {
-            turn.forward(.installationFound(request, others, at: next.device))
+        if let next = request.next(names, after: entry) {
+            turn.forward(next)
         } else if entry.device != address.freshDevice {
             turn.forward(.installationFound(request, [], at: address.freshDevice))
         } else {

@@ -63,13 +63,13 @@ extension DeviceHub {
         _ subscription: Subscription, _ entry: DeviceEntry, _ turn: inout Turn
     ) -> ImportOutcome {
         guard let at = entry.index(of: subscription.name.number) else { return .noRegistration }
-        guard !entry.registrations[at].hasSubscription(subscription.sender, subscription.topic) else {
+        guard !entry.registrations[at].topics.contains(subscription.sender, subscription.topic) else {
             return .unchanged
         }
         guard entry.registrations[at].topics.count < turn.settings.subscriptionsPerRegistration else {
             return .full
         }
-        entry.update(at) { $0.subscribe(subscription) }
+        entry.update(at) { $0.topics.insert(subscription) }
         turn.write(.putSubscription(subscription), of: entry)
         return .added
     }

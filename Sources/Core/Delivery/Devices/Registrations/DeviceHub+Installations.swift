@@ -27,16 +27,10 @@ extension DeviceHub {
         _ names: [RegistrationName], of entry: DeviceEntry, _ topic: TopicName, isEnd: Bool,
         for request: InstallationRequest, _ turn: inout Turn
     ) {
-        let at = entry.registrations.lastIndex {
-            request.isServed(by: $0.registration)
-                && (request.sender == nil || request.mayUse($0.registration))
-        }
-        let others = names.filter { $0.device != entry.device }
         do throws(RegistrationRefusal) {
-            guard let at else {
-                guard let next = others.first else { throw .notRegistered }
-                turn.forward(.installationFound(request, others, at: next.device))
-                return
+            guard let at = entry.serving(request) else {
+                guard let next = request.next(names, after: entry) else { throw .notRegistered }
+                return turn.forward(next)
             }
             guard let sender = request.sender ?? entry.registrations[at].registration.sender else {
                 throw .invalidSender
@@ -56,12 +50,10 @@ extension DeviceHub {
         where request.isServed(by: registration) {
             _ = removeRegistration(registration.name.number, entry, &turn)
         }
-        let others = names.filter { $0.device != entry.device }
-        guard let next = others.first else {
+        guard let next = request.next(names, after: entry) else {
             return answerOnceCommitted(.unregistered, entry, to: request.requester, &turn)
         }
-        let event = Event.installationFound(request, others, at: next.device)
-        if !waitUntilCommitted(.next(event, request.requester), entry, &turn) { turn.forward(event) }
+        if !waitUntilCommitted(.next(next, request.requester), entry, &turn) { turn.forward(next) }
     }
 
     /// Sends a message to the installation's newest registration with the sender, on any of its devices, as if the message were
@@ -70,19 +62,13 @@ extension DeviceHub {
         _ content: MessageContent, _ names: [RegistrationName], of entry: DeviceEntry,
         for request: InstallationRequest, _ turn: inout Turn
     ) {
-        let found = entry.registrations.lastIndex {
-            request.isServed(by: $0.registration) && request.mayUse($0.registration)
-        }
-        if let found, let sender = request.sender {
+        if let found = entry.serving(request), let sender = request.sender {
             let submission = Submission(
                 requester: request.requester, entitlement: .account(sender),
                 target: entry.registrations[found].registration.name, content: content)
             return turn.forward(.submitted(submission))
         }
-        let others = names.filter { $0.device != entry.device }
-        if let next = others.first {
-            return turn.forward(.installationFound(request, others, at: next.device))
-        }
+        if let next = request.next(names, after: entry) { return turn.forward(next) }
         let isForeign = entry.registrations.contains { request.isServed(by: $0.registration) }
         turn.refuseSend(request, isForeign ? .senderMismatch : .notRegistered)
     }
@@ -103,5 +89,23 @@ extension DeviceHub {
             }
         }
         turn.answerVouch(request, isProved: isProved)
+    }
+}
+
+extension InstallationRequest {
+    /// Returns the event that continues the request at the next device of the installation. Returns `nil` after the last one.
+    func next(_ names: [RegistrationName], after entry: DeviceEntry) -> Event? {
+        let others = names.filter { $0.device != entry.device }
+        return others.first.map { .installationFound(self, others, at: $0.device) }
+    }
+}
+
+extension DeviceEntry {
+    /// Returns the index of the installation's newest registration with the sender of a request, or with any if that is `nil`.
+    func serving(_ request: InstallationRequest) -> Int? {
+        registrations.lastIndex {
+            request.isServed(by: $0.registration)
+                && (request.sender == nil || request.mayUse($0.registration))
+        }
     }
 }

@@ -141,11 +141,7 @@ extension DeviceHub {
             if $0.entry.kind == .message { messages += 1 }
             return true
         }
-        let at = turn.demand(
-            entry.index(of: number), "a registration is removed that does not exist", of: entry)
-        guard let at else { return messages }
-        turn.demand(
-            entry.registrations[at].counts.isEmpty, "a removed registration still has messages", of: entry)
+        guard let at = entry.place(of: number, &turn) else { return messages }
         removeBelongings(at, entry, &turn)
         refuseUnstored(of: at, entry, &turn)
         entry.removeRegistration(at: at)

@@ -47,7 +47,7 @@ extension DeviceHub {
             _ = endSubscription(to: topic, of: sender, at: at, entry, &turn)
         } else {
             if entry.record?.hasLoggedIn == true { turn.refundQuota(of: requester) }
-            let isThere = entry.registrations[at].hasSubscription(sender, topic)
+            let isThere = entry.registrations[at].topics.contains(sender, topic)
             if !isThere, let refusal = turn.refusalToAdd(for: entry.record, requester) { throw refusal }
             guard makeSubscription(to: topic, of: sender, at: at, entry, &turn) != nil else {
                 throw .tooManySubscriptions
@@ -60,7 +60,8 @@ extension DeviceHub {
     mutating func endSubscription(
         to topic: TopicName, of sender: SenderID, at: Int, _ entry: DeviceEntry, _ turn: inout Turn
     ) -> Subscription? {
-        guard let gone = entry.update(at, { $0.unsubscribe(sender, topic) }) else { return nil }
+        guard let gone = entry.update(at, { $0.topics.remove(sender, topic, of: $0.registration.name) })
+        else { return nil }
         turn.write(.removeSubscription(gone), of: entry)
         return gone
     }
@@ -75,7 +76,7 @@ extension DeviceHub {
             return nil
         }
         let made = Subscription(name: name, sender: sender, topic: topic, since: turn.now.wall)
-        entry.update(at) { $0.subscribe(made) }
+        entry.update(at) { $0.topics.insert(made) }
         turn.write(.putSubscription(made), of: entry)
         return (made, false)
     }
@@ -85,9 +86,8 @@ extension DeviceHub {
         _ answer: RequestReply, orFailed failure: RequestReply = .registrationRefused(.serviceNotAvailable),
         _ entry: DeviceEntry, to requester: Requester, _ turn: inout Turn
     ) {
-        guard waitUntilCommitted(.reply(requester, answer, orFailed: failure), entry, &turn) else {
-            return turn.reply(answer, to: requester)
-        }
+        let waiter = DeviceWaiter.reply(requester, answer, orFailed: failure)
+        if !waitUntilCommitted(waiter, entry, &turn) { turn.reply(answer, to: requester) }
     }
 
     /// Queues a waiter until all previous changes of the device are committed or have failed. Returns `false` if there are none.
@@ -115,12 +115,5 @@ extension DeviceHub {
             turn.write(.unlinkInstallation(place, registration.name))
         }
         if let feedback = APNsFeedback(registration) { turn.write(.removeFeedback(feedback)) }
-    }
-}
-
-extension RegistrationState {
-    /// Whether it is subscribed to a topic of a sender.
-    func hasSubscription(_ sender: SenderID, _ topic: TopicName) -> Bool {
-        topics.find(sender, topic, of: registration.name) != nil
     }
 }

@@ -23,15 +23,10 @@ extension DeviceHub {
         _ action: TokenRequest.Action, _ names: [RegistrationName], of entry: DeviceEntry,
         for request: InstallationRequest, _ turn: inout Turn
     ) {
-        let found = entry.registrations.lastIndex {
-            request.isServed(by: $0.registration) && request.mayUse($0.registration)
-        }
-        let others = names.filter { $0.device != entry.device }
         do throws(TokenRefusal) {
-            guard let at = found, let sender = request.sender else {
-                guard let next = others.first else { throw .notRegistered }
-                turn.forward(.installationFound(request, others, at: next.device))
-                return
+            guard let at = entry.serving(request), let sender = request.sender else {
+                guard let next = request.next(names, after: entry) else { throw .notRegistered }
+                return turn.forward(next)
             }
             let report = try perform(action, entry, at: at, of: sender, for: request.requester, &turn)
             answer(report, entry, to: request.requester, &turn)
@@ -54,7 +49,7 @@ extension DeviceHub {
             let topics = entry.registrations[at].topics.all(of: registration.name)
             return TokenReport(registration: registration, topics: topics.filter { $0.sender == sender })
         case .subscribe(let topic):
-            guard requester.growth != .full || entry.registrations[at].hasSubscription(sender, topic) else {
+            guard requester.growth != .full || entry.registrations[at].topics.contains(sender, topic) else {
                 throw .registryFull
             }
             guard let made = makeSubscription(to: topic, of: sender, at: at, entry, &turn) else {
