@@ -16,6 +16,10 @@ public struct Instant: Comparable, Hashable, Sendable {
 
     public static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
 
+    /// Returns the earlier of this instant and another one, if there is one.
+    @inline(__always)
+    public func orEarlier(_ other: Instant?) -> Instant { min(self, other ?? self) }
+
     /// Returns the instant `milliseconds` later, or earlier if negative; saturates.
     public func advanced(milliseconds: Int64) -> Instant {
         let (span, tooLong) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
@@ -63,6 +67,10 @@ public struct Now: Sendable, Equatable {
         self.monotonic = monotonic
         self.wall = wall
     }
+
+    /// Returns whether an instant, if there is one, is now or was earlier.
+    @inline(__always)
+    public func hasReached(_ instant: Instant?) -> Bool { instant.map { $0 <= monotonic } ?? false }
 
     /// The time for expiry checks, in milliseconds since 1970: the wall clock, or a time before all others while it is in
     /// doubt, so that nothing expires.

@@ -3,7 +3,7 @@ import Delivery
 import Wire
 
 /// From app servers to the device (mcs-device 2 and 3.3).
-extension DeviceSession {
+extension DeviceSession.Open {
     /// The ID of the next frame, written as eight hexadecimal digits; it differs from frame to frame.
     var nextFrameID: UInt32 { frameIDBase &+ UInt32(truncatingIfNeeded: outgoing) }
 
@@ -104,19 +104,18 @@ extension DeviceSession {
     /// Reports `deviceWritable` once the delivered messages have been sent. If they may not fit the socket buffer, waits for the
     /// host's attempt to send them.
     mutating func reportWhenWritable(now: Now, io: inout SessionIO) {
-        guard !isCongested else { return }
         if io.out.bytes.count <= Limits.Connection.outboundLowBytes {
-            reportWritable(io: &io)
+            report(isCongested: false, io: &io)
         } else {
             writableDue = now.monotonic
         }
     }
 
-    /// Reports to the core that more messages may follow, unless the connection is congested.
-    mutating func reportWritable(io: inout SessionIO) {
-        writableDue = .distantFuture
-        guard !isCongested, let device else { return }
-        io.events.append(.deviceWritable(connection, device))
+    /// Reports to the core whether more messages may follow.
+    mutating func report(isCongested: Bool, io: inout SessionIO) {
+        writableDue = nil
+        io.events.append(
+            isCongested ? .deviceCongested(connection, device) : .deviceWritable(connection, device))
     }
 
     /// Records that all frames up to this count have reached the device; an impossible count is ignored.

@@ -3,7 +3,7 @@ import Delivery
 import Wire
 
 /// Heartbeats and silence (mcs-device 3.6).
-extension DeviceSession {
+extension DeviceSession.Open {
     /// Answers a ping at once; answers are not answered, so there is no loop with clients that answer pings with pings.
     mutating func handlePing(_ ping: MCS.Heartbeat, now: Now, io: inout SessionIO) {
         recordAcknowledged(ping.lastStreamIDReceived)
@@ -26,8 +26,8 @@ extension DeviceSession {
 
     /// Pings a silent client, or closes its connection if it used to answer pings and has stopped.
     mutating func checkSilence(now: Now, io: inout SessionIO) {
-        if let deadAt, now.monotonic >= deadAt { return end(.deadPeer, io: &io) }
-        let pingDue = max(lastReceived, lastPing).advanced(seconds: pingSeconds)
+        if now.hasReached(deadAt) { return io.close = .deadPeer }
+        let pingDue = max(lastReceived, lastPing).advanced(seconds: client.pingSeconds)
         guard now.monotonic >= pingDue else {
             silenceDue = pingDue
             return
@@ -40,7 +40,7 @@ extension DeviceSession {
         endFrame(io: &io)
         lastPing = now.monotonic
         if unansweredSince == nil { unansweredSince = now.monotonic }
-        silenceDue = min(now.monotonic.advanced(seconds: pingSeconds), deadAt ?? .distantFuture)
+        silenceDue = now.monotonic.advanced(seconds: client.pingSeconds).orEarlier(deadAt)
     }
 
     /// When a silent client is considered dead: `Limits.Device.silenceSeconds` after its last bytes, and not before a ping had
@@ -49,6 +49,6 @@ extension DeviceSession {
         guard answersPings, let unansweredSince else { return nil }
         return max(
             lastReceived.advanced(seconds: Limits.Device.silenceSeconds),
-            unansweredSince.advanced(seconds: pingSeconds))
+            unansweredSince.advanced(seconds: client.pingSeconds))
     }
 }

@@ -2,8 +2,7 @@ import Basics
 import Delivery
 import Wire
 
-/// Idle state of the device (screen off): asked after the login, reported by the client (mcs-device 3.5).
-extension DeviceSession {
+extension DeviceSession.Client {
     /// Returns whether a client supports the question. It crashes libraries, whose login IDs are chrome-63 or older, or other.
     static func answersIdleQuestion(_ loginID: [UInt8]) -> Bool {
         if loginID.starts(with: "android-".utf8) { return true }
@@ -19,7 +18,10 @@ extension DeviceSession {
 
     /// Returns whether bit 0 of a status is set: the device is idle.
     static func isIdle(_ status: Int64) -> Bool { status & 1 == 1 }
+}
 
+/// Idle state of the device (screen off): asked after the login, reported by the client (mcs-device 3.5).
+extension DeviceSession.Open {
     /// Asks the client to report whether it is idle, now and at each change.
     mutating func askWhetherIdle(now: Now, io: inout SessionIO) {
         let frameID = nextFrameID
@@ -53,13 +55,12 @@ extension DeviceSession {
 
     /// Handles the status of a heartbeat, which few clients send.
     mutating func recordStatus(_ status: Int64?, io: inout SessionIO) {
-        if let status { recordIdle(Self.isIdle(status), io: &io) }
+        if let status { recordIdle(DeviceSession.Client.isIdle(status), io: &io) }
     }
 
     private mutating func recordIdle(_ isIdle: Bool, io: inout SessionIO) {
-        guard settings.idleNotifications, isIdle != self.isIdle else { return }
-        self.isIdle = isIdle
-        guard let device else { return }
+        guard settings.idleNotifications, isIdle != client.isIdle else { return }
+        client.isIdle = isIdle
         io.events.append(.deviceIdleChanged(connection, device, isIdle: isIdle))
     }
 }

@@ -3,7 +3,7 @@ import Delivery
 import Wire
 
 /// From the device to app servers (mcs-device 4).
-extension DeviceSession {
+extension DeviceSession.Open {
     /// Handles a message from the device: submits it to the core, or answers it at once.
     mutating func handle(_ message: MCS.DataMessage, now: Now, io: inout SessionIO) {
         recordAcknowledged(message.lastStreamIDReceived)
@@ -20,7 +20,7 @@ extension DeviceSession {
                 reason, category: message.category, messageID: messageID, sender: target?.sender, now: now,
                 io: &io)
         }
-        guard let target, let device else { return }
+        guard let target else { return }
         let asked = Int(message.timeToLive ?? Int32(clamping: Limits.Message.upstreamLifetimeSeconds))
         let lifetime = min(max(asked, 0), Limits.Message.upstreamLifetimeSeconds)
         let left = lifetime - Int(max(0, message.queued ?? 0))
@@ -59,11 +59,8 @@ extension DeviceSession {
     ) {
         guard let refused = upstream.resolve(requestID) else { return }
         guard refusal != .unavailable else {
-            upstream.block(from: refused.streamID)
-            if retryDue == .distantFuture {
-                retryDue = now.monotonic.advanced(seconds: settings.upstreamRetrySeconds)
-            }
-            return
+            let due = now.monotonic.advanced(seconds: settings.upstreamRetrySeconds)
+            return upstream.block(from: refused.streamID, retryDue: due)
         }
         writeSendError(
             refusal.rawValue, category: refused.category, messageID: refused.messageID,
@@ -78,14 +75,14 @@ extension DeviceSession {
         guard owed > 0 else { return }
         if upstream.waiting.isEmpty || owed >= Limits.Device.framesBeforeStreamAck {
             writeStreamAck(io: &io)
-        } else if streamAckDue == .distantFuture {
+        } else if streamAckDue == nil {
             streamAckDue = now.monotonic.advanced(milliseconds: Limits.Device.streamAckDelayMilliseconds)
         }
     }
 
     /// Writes a stream ack if there is a frame to acknowledge.
     mutating func writeStreamAck(io: inout SessionIO) {
-        streamAckDue = .distantFuture
+        streamAckDue = nil
         guard let count = upstream.takeAcknowledgement(incoming: incoming) else { return }
         MCS.IqStanza(.streamAck, lastStreamIDReceived: count).append(to: &io.out.bytes)
         endFrame(io: &io)
@@ -141,7 +138,7 @@ extension DeviceSession {
     private func messageID(of message: MCS.DataMessage) -> [UInt8] {
         let id = message.id ?? []
         let persistentID = message.persistentID ?? []
-        let (first, second) = isAndroid ? (persistentID, id) : (id, persistentID)
+        let (first, second) = client.isAndroid ? (persistentID, id) : (id, persistentID)
         return first.isEmpty ? second : first
     }
 

@@ -3,7 +3,7 @@ import Delivery
 import Wire
 
 /// Messages to web registrations, which are encrypted end to end (mcs-device 7.1 to 7.3).
-extension DeviceSession {
+extension DeviceSession.Open {
     /// Returns whether a delivery is a marker of discarded messages for a web app, which is dropped.
     ///
     /// The marker crashes one library, the others ignore it, and the server cannot distinguish them (mcs-device 7.1).
@@ -14,7 +14,7 @@ extension DeviceSession {
 
     /// Drops a marker and acknowledges it, so that it is not delivered again.
     mutating func drop(_ delivery: borrowing DeviceDelivery, io: inout SessionIO) {
-        guard delivery.isStored, let device else { return }
+        guard delivery.isStored else { return }
         io.events.append(.deviceAcknowledged(connection, device, [delivery.message.sequence]))
     }
 

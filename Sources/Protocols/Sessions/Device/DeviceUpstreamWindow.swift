@@ -24,8 +24,9 @@ struct DeviceUpstreamWindow {
     /// Oldest first; limited to `Limits.Device.waitingUpstream`.
     private(set) var waiting: [Waiting] = []
     private var nextRequestID: UInt32 = 0
-    /// The first frame that is never acknowledged on this connection, because it could not be stored.
-    private var barrier = Int.max
+    /// The first frame that is never acknowledged on this connection, because it could not be stored, and when the connection closes
+    /// so that the device reconnects.
+    private(set) var barrier: (streamID: Int, retryDue: Instant)?
     /// The count that was last sent to the device.
     private var reported = 0
 
@@ -38,8 +39,7 @@ struct DeviceUpstreamWindow {
 
     /// Adds a message and returns its request ID.
     mutating func add(
-        streamID: Int, category: [UInt8], messageID: [UInt8], sender: SenderID,
-        receivedAt: Instant = .distantPast
+        streamID: Int, category: [UInt8], messageID: [UInt8], sender: SenderID, receivedAt: Instant
     ) -> UInt32 {
         nextRequestID &+= 1
         waiting.append(
@@ -56,8 +56,10 @@ struct DeviceUpstreamWindow {
         return waiting.remove(at: at)
     }
 
-    /// Prevents the acknowledgement of this frame and all later ones.
-    mutating func block(from streamID: Int) { barrier = min(barrier, streamID) }
+    /// Prevents the acknowledgement of this frame and all later ones. The connection closes at the first `retryDue`.
+    mutating func block(from streamID: Int, retryDue: Instant) {
+        barrier = (min(barrier?.streamID ?? streamID, streamID), barrier?.retryDue ?? retryDue)
+    }
 
     /// Returns how many frames may be acknowledged and are not yet.
     func owed(incoming: Int) -> Int { acknowledgeable(incoming) - reported }
@@ -71,6 +73,6 @@ struct DeviceUpstreamWindow {
     }
 
     private func acknowledgeable(_ incoming: Int) -> Int {
-        min(incoming, barrier - 1, (waiting.first?.streamID ?? .max) - 1)
+        min(incoming, (barrier?.streamID ?? .max) - 1, (waiting.first?.streamID ?? .max) - 1)
     }
 }
