@@ -22,22 +22,35 @@ public final class NATSConnection {
         case leaving
     }
 
-    let settings: NATSSettings
-    let reactor: Reactor
+    private enum State {
+        case stopped
+        /// The next attempt follows: when the timer fires, or at the end of a report.
+        case waiting(TimerID?)
+        case connecting(Attempt)
+        /// The server has accepted the login.
+        case connected(Attempt)
+    }
+
+    /// An attempt to connect to a server, and the connection that comes of it.
+    private final class Attempt {
+        let server: NATSServerAddress
+        var session: NATSSession
+        /// The addresses of the server that were not tried yet.
+        var addresses: ArraySlice<SocketAddress> = []
+        var connection: Connection?
+
+        init(_ server: NATSServerAddress, _ session: consuming NATSSession) {
+            self.server = server
+            self.session = session
+        }
+    }
+
+    private let settings: NATSSettings
+    private let reactor: Reactor
     private let report: (Report) -> Void
     private var rotation: ServerRotation
-    var session: NATSSession
-    private var connection: Connection?
-    private var isRunning = false
-    /// Whether the end of the connection has to be reported as such, and not as a failed attempt.
-    private var isConnected = false
-    /// The server of the current attempt or connection, and its number, by which late lookups are recognized.
-    private var server: NATSServerAddress?
-    private var attempt = 0
-    /// The addresses of the server that were not tried yet.
-    private var addresses: ArraySlice<SocketAddress> = []
-    private var timer: TimerID?
-    private var armed = Instant.distantFuture
+    private var state = State.stopped
+    private var timer: (id: TimerID, due: Instant)?
     /// What is sent when the connection cannot take it: nothing. It gives the session a buffer while no socket is open.
     private var discarded = ByteBuffer()
 
@@ -50,126 +63,130 @@ public final class NATSConnection {
         self.reactor = reactor
         self.report = report
         rotation = ServerRotation(servers: settings.servers, seed: seed)
-        session = NATSSession(
-            name: settings.name, login: settings.login, tls: settings.tlsUse, now: reactor.now.monotonic)
+    }
+
+    /// The current attempt or connection.
+    private var attempt: Attempt? {
+        switch state {
+        case .stopped, .waiting: nil
+        case .connecting(let attempt), .connected(let attempt): attempt
+        }
     }
 
     // MARK: Life
 
     /// Connects, and keeps connecting until `stop`.
     public func start() {
-        guard !isRunning else { return }
-        isRunning = true
+        guard case .stopped = state else { return }
         tryNext()
     }
 
     /// Sends what waits, closes the connection, and reports its end. Nothing is reported afterwards.
     public func stop() {
-        guard isRunning else { return }
+        if case .waiting(let timer) = state {
+            if let timer { reactor.cancel(timer) }
+            state = .stopped
+        }
         fail(.stopped)
     }
 
     /// Ends the connection to a server that does not help, and tries the others first. Does nothing while there is none.
     public func leave() {
-        guard isConnected else { return }
+        guard case .connected = state else { return }
         fail(.left)
     }
 
     private func tryNext() {
-        guard isRunning else { return }
         switch rotation.next() {
         case .wait(let milliseconds):
-            let number = attempt
-            // A timer of its own: an attempt that has begun meanwhile makes it void.
-            reactor.schedule(at: Now.read().monotonic.advanced(milliseconds: milliseconds)) {
-                [weak self] _ in
-                guard let self, self.attempt == number, self.server == nil else { return }
-                self.tryNext()
-            }
+            let end = Now.read().monotonic.advanced(milliseconds: milliseconds)
+            state = .waiting(
+                reactor.schedule(at: end) { [weak self] _ in
+                    guard let self, case .waiting = self.state else { return }
+                    self.tryNext()
+                })
         case .connect(let server): begin(server)
         }
     }
 
     private func begin(_ server: NATSServerAddress) {
-        attempt += 1
-        self.server = server
-        session = NATSSession(
+        let session = NATSSession(
             name: settings.name, login: settings.login, tls: settings.tlsUse, now: Now.read().monotonic)
+        let attempt = Attempt(server, session)
+        state = .connecting(attempt)
         arm()
-        let number = attempt
         reactor.lookUp(server.host, port: server.port) { [weak self] result in
-            guard let self, self.attempt == number, self.server != nil else { return }
+            guard let self, self.attempt === attempt else { return }
             switch result {
             case .success(let found):
-                self.addresses = found.shuffled()[...]
-                self.connectNext(.unreachable("no address"))
+                attempt.addresses = found.shuffled()[...]
+                self.connectNext(attempt, .unreachable("no address"))
             case .failure(let error): self.fail(.unreachable(error.detail))
             }
         }
     }
 
-    private func connectNext(_ failure: NATSFailure) {
-        guard let server, let address = addresses.popFirst() else { return fail(failure) }
+    private func connectNext(_ attempt: Attempt, _ failure: NATSFailure) {
+        guard let address = attempt.addresses.popFirst() else { return fail(failure) }
         do throws(TransportError) {
-            connection = try reactor.connect(
-                to: address, tls: settings.tlsUse == .first ? settings.tls : nil, serverName: server.host,
-                pace: .nats, delegate: self)
+            attempt.connection = try reactor.connect(
+                to: address, tls: settings.tlsUse == .first ? settings.tls : nil,
+                serverName: attempt.server.host, pace: .nats, delegate: self)
         } catch {
-            connectNext(.unreachable(error.detail))
+            connectNext(attempt, .unreachable(error.detail))
         }
     }
 
     /// Ends the attempt or the connection, reports it, and tries the next server.
     private func fail(_ failure: NATSFailure) {
-        guard let server else {
-            isRunning = false
-            return
-        }
-        let wasConnected = isConnected
-        isConnected = false
-        attempt += 1
-        self.server = nil
-        addresses = []
-        if failure == .stopped { isRunning = false }
-        if let connection {
-            self.connection = nil
+        guard let attempt else { return }
+        let wasConnected = if case .connected = state { true } else { false }
+        state = failure == .stopped ? .stopped : .waiting(nil)
+        if let connection = attempt.connection {
+            attempt.connection = nil
             // What a server that answers still has to get is sent: commands before a stop, and answers to its pings.
             let isOrderly = failure == .stopped || failure == .lameDuck
             if isOrderly { connection.close(.operatorRequest) } else { connection.abort(.operatorRequest) }
         }
+        let server = attempt.server
         if failure == .left {
             rotation.left(server)
         } else if wasConnected {
             rotation.lost(server, now: reactor.now.monotonic)
         }
-        session = NATSSession(
-            name: settings.name, login: settings.login, tls: settings.tlsUse, now: reactor.now.monotonic)
         report(wasConnected ? .disconnected(server, failure) : .attemptFailed(server, failure))
-        if self.server == nil { tryNext() }
+        if case .waiting(nil) = state { tryNext() }
     }
 
     // MARK: Commands
 
+    /// The session and its connection while messages can be published.
+    private var ready: (attempt: Attempt, connection: Connection)? {
+        guard case .connected(let attempt) = state, attempt.session.isReady,
+            let connection = attempt.connection, connection.isOpen
+        else { return nil }
+        return (attempt, connection)
+    }
+
     /// Whether messages can be published.
-    public var isReady: Bool { session.isReady && connection?.isOpen == true }
+    public var isReady: Bool { ready != nil }
 
     /// The last description of the server.
-    public var serverInfo: NATSServerInfo? { isReady ? session.info : nil }
+    public var serverInfo: NATSServerInfo? { ready?.attempt.session.info }
 
     /// Bytes that may be published before too many wait for the server.
     public var outboundRoom: Int {
-        guard isReady, let connection else { return 0 }
-        return max(0, Limits.NATSConnection.outboundBytes - connection.outboundCount)
+        ready.map { max(0, Limits.NATSConnection.outboundBytes - $0.connection.outboundCount) } ?? 0
     }
 
     /// Publishes a message; it is sent at the end of the turn. Returns false if there is no connection, or the message is longer than
     /// the server allows.
     @discardableResult
     public func publish(_ payload: borrowing RawSpan, to subject: [UInt8], reply: [UInt8]? = nil) -> Bool {
-        guard isReady, let connection, payload.byteCount <= session.info?.maximumPayload ?? 0 else {
-            return false
-        }
-        session.publish(payload, to: subject, reply: reply, output: &connection.outbox.bytes)
+        guard let (attempt, connection) = ready,
+            payload.byteCount <= attempt.session.info?.maximumPayload ?? 0
+        else { return false }
+        attempt.session.publish(payload, to: subject, reply: reply, output: &connection.outbox.bytes)
         connection.setNeedsFlush()
         return true
     }
@@ -177,16 +194,16 @@ public final class NATSConnection {
     /// Subscribes to a subject until the connection ends. Returns false if there is none.
     @discardableResult
     public func subscribe(_ subject: [UInt8], as number: UInt64) -> Bool {
-        guard isReady, let connection else { return false }
-        session.subscribe(subject, as: number, output: &connection.outbox.bytes)
+        guard let (attempt, connection) = ready else { return false }
+        attempt.session.subscribe(subject, as: number, output: &connection.outbox.bytes)
         connection.setNeedsFlush()
         return true
     }
 
     /// Ends a subscription.
     public func unsubscribe(_ number: UInt64) {
-        guard isReady, let connection else { return }
-        session.unsubscribe(number, output: &connection.outbox.bytes)
+        guard let (attempt, connection) = ready else { return }
+        attempt.session.unsubscribe(number, output: &connection.outbox.bytes)
         connection.setNeedsFlush()
     }
 
@@ -196,29 +213,29 @@ public final class NATSConnection {
     private func run(
         _ body: (inout NATSSession, inout ByteBuffer, inout [NATSSession.Event]) -> Void
     ) {
+        guard let attempt else { return }
         var events: [NATSSession.Event] = []
-        if let connection, connection.isOpen {
+        if let connection = attempt.connection, connection.isOpen {
             let before = connection.outbox.bytes.count
-            body(&session, &connection.outbox.bytes, &events)
+            body(&attempt.session, &connection.outbox.bytes, &events)
             if connection.outbox.bytes.count > before { connection.setNeedsFlush() }
         } else {
-            body(&session, &discarded, &events)
+            body(&attempt.session, &discarded, &events)
             discarded.removeAll()
         }
-        let number = attempt
         for event in events {
             // The owner may have stopped the connection in a report: its other events are void.
-            guard attempt == number else { return }
-            handle(event)
+            guard attempt === self.attempt else { return }
+            handle(event, of: attempt)
         }
         arm()
     }
 
-    private func handle(_ event: NATSSession.Event) {
+    private func handle(_ event: NATSSession.Event, of attempt: Attempt) {
         switch event {
-        case .startTLS: startTLS()
+        case .startTLS: startTLS(attempt)
         case .ready(let info):
-            isConnected = true
+            state = .connected(attempt)
             rotation.connected(now: reactor.now.monotonic)
             report(.connected(info))
         case .message(let message): report(.message(message))
@@ -228,10 +245,10 @@ public final class NATSConnection {
         }
     }
 
-    private func startTLS() {
-        guard let connection, let tls = settings.tls, let server else { return fail(.tlsRequired) }
+    private func startTLS(_ attempt: Attempt) {
+        guard let connection = attempt.connection, let tls = settings.tls else { return fail(.tlsRequired) }
         do throws(TransportError) {
-            try connection.startTLS(tls, serverName: server.host)
+            try connection.startTLS(tls, serverName: attempt.server.host)
         } catch {
             fail(.untrusted(error.description))
         }
@@ -239,32 +256,31 @@ public final class NATSConnection {
 
     /// Sets the timer for the session, if it fires too late.
     private func arm() {
-        let next = session.nextTick
-        guard server != nil, next < armed else { return }
-        if let timer { reactor.cancel(timer) }
-        armed = next
-        timer = reactor.schedule(at: next) { [weak self] now in
+        guard let next = attempt?.session.nextTick, next < timer?.due ?? .distantFuture else { return }
+        if let timer { reactor.cancel(timer.id) }
+        let id = reactor.schedule(at: next) { [weak self] now in
             guard let self else { return }
             self.timer = nil
-            self.armed = .distantFuture
-            guard self.server != nil else { return }
             self.run { $0.tick(now: now.monotonic, output: &$1, events: &$2) }
         }
+        timer = (id, next)
     }
 }
 
 extension NATSConnection: ConnectionDelegate {
     public func connectionOpened(_ connection: Connection, now: Now) {
-        guard connection === self.connection else { return connection.abort(.operatorRequest) }
-        guard session.isAwaitingTLS else { return session.connected() }
+        guard let attempt, connection === attempt.connection else {
+            return connection.abort(.operatorRequest)
+        }
+        guard attempt.session.isAwaitingTLS else { return attempt.session.connected() }
         run { $0.tlsStarted(now: now.monotonic, output: &$1, events: &$2) }
     }
 
     public func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
-        guard connection === self.connection else { return }
+        guard let attempt, connection === attempt.connection else { return }
         var events: [NATSSession.Event] = []
         let before = connection.outbox.bytes.count
-        session.receive(
+        attempt.session.receive(
             bytes, now: now.monotonic, output: &connection.outbox.bytes, events: &events)
         if connection.outbox.bytes.count > before { connection.setNeedsFlush() }
         run { $2 = events }
@@ -275,11 +291,11 @@ extension NATSConnection: ConnectionDelegate {
     public func connectionDeadline(_ connection: Connection, now: Now) {}
 
     public func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
-        guard connection === self.connection else { return }
-        self.connection = nil
+        guard let attempt, connection === attempt.connection else { return }
+        attempt.connection = nil
         let words = connection.failure.isEmpty ? reason.rawValue : connection.failure
         if reason == .handshakeFailed { return fail(.untrusted(words)) }
-        if session.isConnecting { return connectNext(.unreachable(words)) }
+        if attempt.session.isConnecting { return connectNext(attempt, .unreachable(words)) }
         fail(.closed(words))
     }
 }

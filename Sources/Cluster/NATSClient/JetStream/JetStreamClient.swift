@@ -14,8 +14,7 @@ public final class JetStreamClient {
     private var machine: JetStreamMachine
     private var connection: NATSConnection?
     private var isDelivering = false
-    private var timer: TimerID?
-    private var armed = Instant.distantFuture
+    private var timer: (id: TimerID, due: Instant)?
 
     /// Creates a client that does nothing before `start`.
     public init(
@@ -172,16 +171,15 @@ public final class JetStreamClient {
     }
 
     private func arm(at next: Instant) {
-        guard next < armed else { return }
-        if let timer { reactor.cancel(timer) }
-        armed = next
-        timer = reactor.schedule(at: next) { [weak self] now in
+        guard next < timer?.due ?? .distantFuture else { return }
+        if let timer { reactor.cancel(timer.id) }
+        let id = reactor.schedule(at: next) { [weak self] now in
             guard let self else { return }
             self.timer = nil
-            self.armed = .distantFuture
             self.machine.tick(now: now.monotonic)
             self.perform()
             self.deliver()
         }
+        timer = (id, next)
     }
 }

@@ -8,7 +8,7 @@ extension JetStreamMachine {
     mutating func received(_ message: NATSMessage, now: Instant) {
         guard message.subscription == Self.inboxSubscription else { return events.append(.message(message)) }
         // Answers to requests that were given up are not of interest any more.
-        guard let inbox, message.subject.starts(with: inbox),
+        guard let inbox = connection?.inbox, message.subject.starts(with: inbox),
             let number = UInt64(String(decoding: message.subject.dropFirst(inbox.count), as: UTF8.self)),
             let request = requests[number]
         else { return }

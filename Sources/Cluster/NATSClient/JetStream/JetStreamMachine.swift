@@ -28,13 +28,12 @@ struct JetStreamMachine {
     var settings: [Int: StreamSettings] = [:]
     private var subscriptions: [UInt64: [UInt8]] = [:]
     private var lastSubscription = inboxSubscription
-    /// What the subjects of answers begin with on this connection, with the last dot; `nil` without a connection.
-    private(set) var inbox: [UInt8]?
-    private(set) var maximumPayload = 0
+    /// What the subjects of answers begin with on this connection, with the last dot, and the limit for payloads; `nil` without one.
+    private(set) var connection: (inbox: [UInt8], maximumPayload: Int)?
 
     init(names: LogNames) { self.names = names }
 
-    var isConnected: Bool { inbox != nil }
+    var isConnected: Bool { connection != nil }
 
     /// When `tick` is due.
     var nextTick: Instant { min(requests.nextDeadline, followTick) }
@@ -43,8 +42,7 @@ struct JetStreamMachine {
 
     /// A server has accepted the login. `inbox` is a subject that no one else can guess.
     mutating func connected(_ info: NATSServerInfo, inbox: String, now: Instant) {
-        self.inbox = Array("\(inbox).".utf8)
-        maximumPayload = info.maximumPayload
+        connection = (Array("\(inbox).".utf8), info.maximumPayload)
         commands.append(.subscribe(Array("\(inbox).*".utf8), as: Self.inboxSubscription))
         for (number, subject) in subscriptions.sorted(by: { $0.key < $1.key }) {
             commands.append(.subscribe(subject, as: number))
@@ -55,7 +53,7 @@ struct JetStreamMachine {
 
     /// The connection is lost.
     mutating func disconnected(_ server: NATSServerAddress, _ failure: NATSFailure) {
-        inbox = nil
+        connection = nil
         commands = []
         events.append(.disconnected(server, failure))
         for request in requests.removeAll() { fail(request, .disconnected) }
@@ -80,7 +78,7 @@ struct JetStreamMachine {
     mutating func send(
         _ request: OpenRequest, _ payload: [UInt8], to subject: String, now: Instant
     ) -> UInt64? {
-        guard let inbox else {
+        guard let (inbox, maximumPayload) = connection else {
             fail(request, .disconnected)
             return nil
         }
@@ -174,7 +172,7 @@ struct JetStreamMachine {
 
     /// Publishes a message that is not stored. Returns false if there is no connection or it is too long.
     mutating func publish(_ payload: [UInt8], to subject: [UInt8]) -> Bool {
-        guard isConnected, payload.count <= maximumPayload else { return false }
+        guard let connection, payload.count <= connection.maximumPayload else { return false }
         commands.append(.publish(payload, to: subject, reply: nil))
         return true
     }

@@ -84,7 +84,7 @@ extension NATSSession {
     }
 
     private mutating func leaveIfAsked(_ now: Instant, _ events: inout [Event]) {
-        guard state == .ready, let info, info.isLeaving, leaveAt == .distantFuture else { return }
+        guard state == .ready, let info, info.isLeaving, leaveAt == nil else { return }
         leaveAt = now.advanced(milliseconds: Limits.NATSConnection.leaveMilliseconds)
         events.append(.leaving)
     }

@@ -53,12 +53,12 @@ public struct NATSSession: ~Copyable {
     /// The end of the time for lookup, connection and login.
     let openBy: Instant
     /// When a ping or a check is due.
-    var nextPing = Instant.distantFuture
+    var nextPing: Instant
     /// When the unanswered pings were sent.
     var pings: [Instant] = []
-    var lastByte = Instant.distantPast
+    var lastByte: Instant
     /// When a server that shuts down is left.
-    var leaveAt = Instant.distantFuture
+    var leaveAt: Instant?
 
     /// Creates a session for a new connection.
     public init(name: String, login: NATSLogin, tls: TLSUse, now: Instant) {
@@ -66,6 +66,8 @@ public struct NATSSession: ~Copyable {
         self.login = login
         self.tls = tls
         openBy = now.advanced(milliseconds: Limits.NATSConnection.openMilliseconds)
+        nextPing = openBy
+        lastByte = now
     }
 
     /// Whether messages can be published.
@@ -81,7 +83,7 @@ public struct NATSSession: ~Copyable {
     public var nextTick: Instant {
         switch state {
         case .connecting, .awaitingInfo, .startingTLS, .loggingIn: openBy
-        case .ready: min(nextPing, leaveAt)
+        case .ready: nextPing.orEarlier(leaveAt)
         case .ended: .distantFuture
         }
     }
@@ -96,7 +98,7 @@ public struct NATSSession: ~Copyable {
     public mutating func tick(now: Instant, output: inout ByteBuffer, events: inout [Event]) {
         guard nextTick <= now else { return }
         guard state == .ready else { return end(.timedOut, &events) }
-        guard leaveAt > now else { return end(.lameDuck, &events) }
+        if let leaveAt, leaveAt <= now { return end(.lameDuck, &events) }
         guard let first = pings.first else { return ping(now, &output) }
         let patience = Limits.NATSConnection.pingMilliseconds * Int64(Limits.NATSConnection.unansweredPings)
         let isSilent =
