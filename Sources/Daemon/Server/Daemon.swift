@@ -25,45 +25,70 @@ final class Daemon: Sendable {
         var sessions: SharedSettings
     }
 
+    /// The store, and the threads that write to it.
+    struct Storage: Sendable {
+        let store: any Store
+        let threads: StoreThreads
+        let backups: Backups
+    }
+
+    /// The partitions, on the reactors of this process and on other nodes.
+    struct Core: Sendable {
+        let map: PartitionMap
+        let mailboxes: [ReactorMailbox]
+        let factory: PartitionFactory
+        /// The other nodes. `nil` for a daemon that belongs to no cluster.
+        let cluster: ClusterPort?
+    }
+
+    /// The ways to Apple and to webhooks.
+    struct Gateways: Sendable {
+        let apns: APNsPort
+        /// The credentials for APNs.
+        let credentials: APNsCredentialStore
+        let webhooks: WebhookPort
+        /// Encrypts the secrets of webhooks.
+        let webhookSecrets: WebhookSecrets
+    }
+
+    /// The secrets of the server towards clients.
+    struct Secrets: Sendable {
+        let seal: TokenSeal
+        /// Generates the salts that are sent for unknown senders.
+        let scram: [UInt8]
+    }
+
+    /// The test bench: virtual devices, and the faults that messages meet.
+    struct Bench: Sendable {
+        let devices: TestBench
+        let faults = FaultGate()
+    }
+
     let log: Log
     let metrics: Metrics
-    let store: any Store
-    let backups: Backups
-    let storeThreads: StoreThreads
-    /// The other nodes. `nil` for a daemon that belongs to no cluster.
-    let cluster: ClusterPort?
-    let factory: PartitionFactory
-    /// The gateway to Apple.
-    let apns: APNsPort
-    /// The virtual devices. `nil` if the test bench is off.
-    let testBench: TestBench?
-    /// The faults that messages meet. `nil` if the test bench is off.
-    let faults: FaultGate?
-    /// The webhooks of senders, and what encrypts their secrets.
-    let webhooks: WebhookPort
-    let webhookSecrets: WebhookSecrets
+    let senderFigures: SenderFigures
+    let source: ConfigurationSource
+    let storage: Storage
+    let core: Core
+    let gateways: Gateways
+    let secrets: Secrets
+    let certificates: Certificates
+    let senders: Senders
+    /// The operators of the API.
+    let operators: OperatorAccounts
     /// The server's time, and whether the machine's clock is trusted.
     let clock: ClockStatus
     /// The clock that operators can move forward. `nil` if it is off.
     let testClock: TestClock?
-    let mailboxes: [ReactorMailbox]
-    let senders: Senders
-    let seal: TokenSeal
-    /// Generates the salts that are sent for unknown senders.
-    let scramSecret: [UInt8]
-    let certificates: Certificates
-    let apnsCredentials: APNsCredentialStore
-    let drainer: Drainer
+    /// `nil` if the test bench is off.
+    let bench: Bench?
     let listeners: [BoundListener]
-    let senderFigures: SenderFigures
+    let drainer: Drainer
     let startedAt = Now.read()
     /// The document at `/openapi.json`.
     let openAPI = OpenAPI.document(version: Program.version)
-    let source: ConfigurationSource
     let auditLog: AuditLog
     let commandRecords: CommandRecords
-    /// The operators of the API.
-    let operators: OperatorAccounts
     /// The document at `/operator/v1/openapi.json`.
     let operatorOpenAPI = Array(OperatorOpenAPI.document(version: Program.version).compact.utf8)
     /// The host names that the administrative port answers to.
@@ -73,47 +98,34 @@ final class Daemon: Sendable {
     private let settings: Mutex<Settings>
 
     init(
-        log: Log, metrics: Metrics, store: any Store, backups: Backups, storeThreads: StoreThreads,
-        cluster: ClusterPort?, factory: PartitionFactory, apns: APNsPort, testBench: TestBench?,
-        faults: FaultGate?, webhooks: WebhookPort, webhookSecrets: WebhookSecrets, clock: ClockStatus,
-        testClock: TestClock?, mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal,
-        scramSecret: [UInt8], certificates: Certificates, apnsCredentials: APNsCredentialStore,
-        drainer: Drainer,
-        listeners: [BoundListener], senderFigures: SenderFigures, source: ConfigurationSource,
-        operators: OperatorAccounts, configuration: LocatedConfiguration
+        _ startup: borrowing Startup, storage: Storage, core: Core, gateways: Gateways, secrets: Secrets,
+        certificates: Certificates, senders: Senders, operators: OperatorAccounts, clock: ClockStatus,
+        testClock: TestClock?, bench: Bench?, listeners: [BoundListener]
     ) {
-        self.log = log
-        self.metrics = metrics
-        self.store = store
-        self.backups = backups
-        self.storeThreads = storeThreads
-        self.cluster = cluster
-        self.factory = factory
-        self.apns = apns
-        self.testBench = testBench
-        self.faults = faults
-        self.webhooks = webhooks
-        self.webhookSecrets = webhookSecrets
+        log = startup.log
+        metrics = startup.metrics
+        senderFigures = startup.senderFigures
+        source = startup.source
+        self.storage = storage
+        self.core = core
+        self.gateways = gateways
+        self.secrets = secrets
+        self.certificates = certificates
+        self.senders = senders
+        self.operators = operators
         self.clock = clock
         self.testClock = testClock
-        self.mailboxes = mailboxes
-        self.senders = senders
-        self.seal = seal
-        self.scramSecret = scramSecret
-        self.certificates = certificates
-        self.apnsCredentials = apnsCredentials
-        self.drainer = drainer
+        self.bench = bench
         self.listeners = listeners
-        self.senderFigures = senderFigures
-        self.source = source
-        self.operators = operators
-        adminHosts = AcceptedHosts(HostNames.admin(configuration.values))
-        auditLog = AuditLog(folder: configuration.values.dataDirectory, log: log)
+        let configuration = startup.configuration
+        drainer = Drainer(mailboxes: core.mailboxes, pace: configuration.drainPace)
+        adminHosts = AcceptedHosts(HostNames.admin(configuration))
+        auditLog = AuditLog(folder: configuration.dataDirectory, log: log)
         commandRecords = CommandRecords(log: log, auditLog: auditLog)
         logLevel = LogLevelOverride(log: log)
         let sessions = SessionSettings(
-            configuration.values, seal: seal, scramSecret: scramSecret, senders: senders)
-        settings = Mutex(Settings(configuration: configuration, sessions: SharedSettings(sessions)))
+            configuration, seal: secrets.seal, scramSecret: secrets.scram, senders: senders)
+        settings = Mutex(Settings(configuration: startup.located, sessions: SharedSettings(sessions)))
         metrics[.control].set(.configReloadSuccess, to: 1)
     }
 
@@ -131,7 +143,7 @@ final class Daemon: Sendable {
         let configuration = located.values
         let hasOtherOrigins = configuration.corsOrigins != self.configuration.corsOrigins
         let sessions = SessionSettings(
-            configuration, seal: seal, scramSecret: scramSecret, senders: senders)
+            configuration, seal: secrets.seal, scramSecret: secrets.scram, senders: senders)
         settings.withLock { $0 = Settings(configuration: located, sessions: SharedSettings(sessions)) }
         let window = configuration.pendingWindow
         var change = Parcel(events: [.settingsChanged(configuration.running)])
@@ -140,11 +152,11 @@ final class Daemon: Sendable {
         change.jobs.append { $0.changeAdmission(admission) }
         // Sessions keep their settings, and browsers their connections.
         if hasOtherOrigins { change.jobs.append { $0.beginLastCall(to: [.https], .connectionDraining) } }
-        factory.use(configuration.running)
-        for mailbox in mailboxes { mailbox.post(change) }
-        apns.apply(configuration)
-        webhooks.apply(CURLSettings(configuration))
-        storeThreads.registry.limit = configuration.registryLimit
+        core.factory.use(configuration.running)
+        for mailbox in core.mailboxes { mailbox.post(change) }
+        gateways.apns.apply(configuration)
+        gateways.webhooks.apply(CURLSettings(configuration))
+        storage.threads.registry.limit = configuration.registryLimit
         drainer.setPace(configuration.drainPace)
         logLevel.end(configured: configuration.logLevel)
     }
@@ -164,18 +176,18 @@ final class Daemon: Sendable {
 
     /// Whether the daemon accepts new work, as `/readyz` reports it.
     var isReady: Bool {
-        drainer.state == .serving && storeThreads.isHealthy && clusterProblem == nil
+        drainer.state == .serving && storage.threads.isHealthy && clusterProblem == nil
     }
 
     /// Why this node of a cluster accepts no work. `nil` for a daemon that belongs to none.
-    private var clusterProblem: String? { cluster?.contact.problem(Now.read().monotonic) }
+    private var clusterProblem: String? { core.cluster?.contact.problem(Now.read().monotonic) }
 
     /// The page `/readyz`. A clock in doubt, a full registry and damaged tables are listed as errors, but leave the daemon ready,
     /// since all other messages are still delivered.
     var readiness: String {
         guard isReady else { return "not ready: \(unreadiness)\n" }
         let errors = [
-            clock.problem, storeThreads.registry.problem, HealthState.text(of: storeThreads.damage),
+            clock.problem, storage.threads.registry.problem, HealthState.text(of: storage.threads.damage),
         ]
         return "ready\n" + errors.compactMap { $0 }.map { "error: \($0)\n" }.joined()
     }
@@ -187,7 +199,7 @@ final class Daemon: Sendable {
             return "drained: clients cannot connect until ccsctl drain --release or a restart"
         }
         if state != .serving { return state.word.rawValue }
-        if let failure = storeThreads.lastFailure {
+        if let failure = storage.threads.lastFailure {
             return "the store does not accept writes (\(failure.kind.rawValue))"
         }
         return clusterProblem ?? ""
@@ -195,7 +207,7 @@ final class Daemon: Sendable {
 
     /// Whether every reactor and the thread of the cluster answer, for the watchdog.
     var isAlive: Bool {
-        mailboxes.ask { _ in true }.allSatisfy { $0.wait() == true }
-            && (cluster.map { $0.mailbox.ask { _ in true }.wait() == true } ?? true)
+        core.mailboxes.ask { _ in true }.allSatisfy { $0.wait() == true }
+            && (core.cluster.map { $0.mailbox.ask { _ in true }.wait() == true } ?? true)
     }
 }

@@ -216,7 +216,9 @@ public enum DaemonProgram {
             if now >= nextCheck {
                 daemon.certificates.check(daemon.configuration)
                 // With a wrong clock every certificate seems to have expired, or none ever.
-                if daemon.clock.current == nil { daemon.apnsCredentials.warnOfExpiry(now: reading.wall) }
+                if daemon.clock.current == nil {
+                    daemon.gateways.credentials.warnOfExpiry(now: reading.wall)
+                }
                 memory.returnToSystem()
                 nextCheck = now.advanced(seconds: Limits.Certificate.checkSeconds)
             }
@@ -229,7 +231,7 @@ public enum DaemonProgram {
     private static func end(_ daemon: Daemon, _ signals: borrowing Signals, _ notify: SystemdNotify) -> Int32
     {
         let code = stop(daemon, signals, notify)
-        let isWanted = daemon.cluster?.restart.isMade ?? false
+        let isWanted = daemon.core.cluster?.restart.isMade ?? false
         return isWanted && code == ExitCode.success.rawValue ? ExitCode.restart.rawValue : code
     }
 

@@ -49,10 +49,10 @@ class HTTPLink: SessionLink<HTTPSession> {
 
     /// Answers with a page of the feedback, which is read on another thread.
     private func answer(_ request: HostRequest, _ query: FeedbackQuery, now: Now) {
-        let (id, mailbox, seal) = (connection.id, daemon.mailboxes[host.index], daemon.seal)
+        let (id, mailbox, seal) = (connection.id, daemon.core.mailboxes[host.index], daemon.secrets.seal)
         let isTaken =
             daemon.senders.areCurrent(since: now)
-            && daemon.storeThreads.perform { store in
+            && daemon.storage.threads.perform { store in
                 let entries = try? store.feedback(of: query.sender, after: query.after, limit: query.limit)
                 let page = entries.map { FeedbackPage.json($0, of: query, seal: seal) }
                 mailbox.post { host in

@@ -20,26 +20,26 @@ struct Shutdown {
         daemon.log.notice("stopping", ["deadline_seconds": LogValue(configuration.shutdownSeconds)])
         notify.stopping(status: "stopping: draining app servers; devices are still served")
         daemon.drainer.enter(.stopping)
-        daemon.backups.stop()
+        daemon.storage.backups.stop()
         stopListening([.appServer, .appServerPreproduction])
         daemon.drainer.drainForShutdown(seconds: configuration.shutdownSeconds)
         notify.status("stopping: closing the connections of devices")
-        daemon.testBench?.stop()
+        daemon.bench?.devices.stop()
         stopListening(Link.Kind.allCases)
         _ = unsafe unlink(configuration.controlSocket)
         daemon.drainer.lastCall(seconds: configuration.shutdownSeconds)
         // Before the reactors end: Apple's answers remove messages.
-        daemon.apns.drain(seconds: configuration.shutdownSeconds)
-        daemon.webhooks.drain(seconds: configuration.shutdownSeconds)
-        daemon.cluster?.drain(seconds: configuration.shutdownSeconds)
+        daemon.gateways.apns.drain(seconds: configuration.shutdownSeconds)
+        daemon.gateways.webhooks.drain(seconds: configuration.shutdownSeconds)
+        daemon.core.cluster?.drain(seconds: configuration.shutdownSeconds)
         stopReactors()
-        daemon.cluster?.stop()
+        daemon.core.cluster?.stop()
         return closeStore()
     }
 
     /// Closes listeners. Returns when no reactor accepts connections on them.
     private func stopListening(_ kinds: [Link.Kind]) {
-        let latches = daemon.mailboxes.ask { host in
+        let latches = daemon.core.mailboxes.ask { host in
             for kind in kinds { host.reactor.stopListening(ListenerName(rawValue: kind.rawValue)) }
         }
         for latch in latches { _ = latch.wait() }
@@ -48,17 +48,17 @@ struct Shutdown {
     /// Waits until each reactor has ended: its last turn passes the remaining writes to the store, and the TLS library must not
     /// be unloaded while a connection is being closed.
     private func stopReactors() {
-        let latches = daemon.mailboxes.map { _ in Latch<Bool>() }
-        for (mailbox, latch) in zip(daemon.mailboxes, latches) {
+        let latches = daemon.core.mailboxes.map { _ in Latch<Bool>() }
+        for (mailbox, latch) in zip(daemon.core.mailboxes, latches) {
             mailbox.post { host in host.stop { latch.fulfil(true) } }
         }
         for latch in latches { _ = latch.wait() }
-        daemon.apns.stop()
-        daemon.webhooks.stop()
+        daemon.gateways.apns.stop()
+        daemon.gateways.webhooks.stop()
     }
 
     private func closeStore() -> ExitCode {
-        if let error = daemon.storeThreads.stop() {
+        if let error = daemon.storage.threads.stop() {
             daemon.log.error("store_close_failed", ["problem": .text(error.description)])
             return .inputOutput
         }

@@ -8,6 +8,13 @@ import Transport
 
 /// The start of a node of a cluster.
 extension Startup {
+    /// A node of a cluster, with the reactor of its thread.
+    struct OpenNode {
+        let settings: ClusterSettings
+        let reactor: Reactor
+        let port: ClusterPort
+    }
+
     /// Reads the folder of the cluster. Returns `nil` for a daemon that belongs to none.
     func readCluster() throws(StartupFailure) -> ClusterSettings? {
         guard let folder = configuration.clusterDirectory else { return nil }
@@ -110,10 +117,12 @@ extension Startup {
         } catch { throw StartupFailure(text: error.text, hint: error.hint, exitCode: error.exitCode) }
     }
 
-    /// Makes the reactor of the thread of the cluster.
-    func makeClusterReactor() throws(StartupFailure) -> Reactor {
+    /// Makes the node, whose thread starts later.
+    func makeNode(_ settings: ClusterSettings, _ reports: StoreReports) throws(StartupFailure) -> OpenNode {
         do throws(TransportError) {
-            return try Reactor(index: configuration.reactorCount + 1)
+            let reactor = try Reactor(index: configuration.reactorCount + 1)
+            let port = ClusterPort(reactor.handle, settings.membership, reports)
+            return OpenNode(settings: settings, reactor: reactor, port: port)
         } catch {
             throw StartupFailure(
                 text: error.description, hint: "raise the limit on open files", exitCode: error.exitCode)
@@ -136,27 +145,24 @@ extension Startup {
     }
 
     /// Starts the thread of the cluster.
-    func startCluster(
-        _ reactor: Reactor, _ settings: ClusterSettings, _ port: ClusterPort, of daemon: Daemon,
-        _ map: PartitionMap, _ roster: Roster
-    ) throws(StartupFailure) {
-        let senders = daemon.senders
+    func startCluster(_ node: OpenNode, of daemon: Daemon, _ roster: Roster) throws(StartupFailure) {
+        let (port, senders) = (node.port, daemon.senders)
         let surroundings = ClusterHost.Surroundings(
-            log: log, map: map, reactors: daemon.mailboxes, store: daemon.storeThreads,
-            factory: daemon.factory,
+            log: log, map: daemon.core.map, reactors: daemon.core.mailboxes, store: daemon.storage.threads,
+            factory: daemon.core.factory,
             tally: ClusterTally(shard: metrics[.cluster]),
-            contact: port.contact, roster: roster, backups: daemon.backups,
+            contact: port.contact, roster: roster, backups: daemon.storage.backups,
             dataDirectory: configuration.dataDirectory, restart: { port.restart.make() },
             sendersChanged: { [log] in Self.read(senders, port.mailbox, log) })
         let progress = try reading(surroundings.store.contents) { store throws(StoreError) in
             try store.logProgress()
         }
         let host = ClusterHost(
-            reactor: reactor, settings: settings, mailbox: port.mailbox, progress: progress,
+            reactor: node.reactor, settings: node.settings, mailbox: port.mailbox, progress: progress,
             surroundings: surroundings)
         do throws(TransportError) { try host.listen() } catch {
             throw StartupFailure(
-                text: "cannot listen for other nodes on \(settings.file.listen): \(error.description)",
+                text: "cannot listen for other nodes on \(node.settings.file.listen): \(error.description)",
                 hint: "set listen in \(ClusterFounding.Files.cluster) to an address of this machine",
                 exitCode: error.exitCode)
         }

@@ -9,9 +9,8 @@ import Transport
 extension Startup {
     /// The test bench with the reactor of its thread.
     struct OpenBench {
-        var bench: TestBench
-        var reactor: Reactor
-        let faults = FaultGate()
+        let daemon: Daemon.Bench
+        let reactor: Reactor
         /// The key by which partitions recognise recorders; it is never written anywhere.
         let recorderKey = Redacted(Array(Hex.text(SecureRandom.bytes(32)).utf8))
 
@@ -24,7 +23,8 @@ extension Startup {
         guard configuration.testBench else { return nil }
         do throws(TransportError) {
             let reactor = try Reactor(index: configuration.reactorCount + 2)
-            return OpenBench(bench: TestBench(handle: reactor.handle), reactor: reactor)
+            return OpenBench(
+                daemon: Daemon.Bench(devices: TestBench(handle: reactor.handle)), reactor: reactor)
         } catch {
             throw StartupFailure(
                 text: error.description, hint: "raise the limit on open files", exitCode: error.exitCode)
@@ -51,7 +51,7 @@ extension Startup {
         let log = log
         // Transferred to the new thread: this one does not use it again.
         nonisolated(unsafe) let reactor = open.reactor
-        let bench = open.bench
+        let bench = open.daemon.devices
         try start("ccsd-bench") { unsafe bench.run(reactor, settings, log) }
     }
 

@@ -28,9 +28,8 @@ extension Startup {
     }
 
     /// Gives the partitions and the webhooks the senders, also after each change.
-    func connect(
-        _ senders: Senders, to factory: PartitionFactory, _ webhooks: WebhookPort, _ secrets: WebhookSecrets
-    ) {
+    func connect(_ senders: Senders, to factory: PartitionFactory, _ gateways: Daemon.Gateways) {
+        let (webhooks, secrets) = (gateways.webhooks, gateways.webhookSecrets)
         senders.observe { directory in
             factory.use(directory)
             webhooks.use(secrets.endpoints(of: directory))

@@ -71,68 +71,61 @@ struct Startup: ~Copyable {
         let cluster = try readCluster()
         let store = try openStore(cluster)
         if let cluster { try join(cluster, store) } else { try requireNoCluster(of: store) }
-        let seal = TokenSeal(secret: try secret("token_secret", bytes: 32, in: store))
-        let scramSecret = try secret("scram_secret", bytes: 32, in: store)
+        let secrets = Daemon.Secrets(
+            seal: TokenSeal(secret: try secret("token_secret", bytes: 32, in: store)),
+            scram: try secret("scram_secret", bytes: 32, in: store))
         let certificates = try makeCertificates()
         // Encrypts what is stored: the keys for APNs, and the secrets of webhooks.
         let sealing = try secret("sealing_secret", bytes: 32, in: store)
-        let apnsCredentials = APNsCredentialStore(
-            folder: configuration.apnsPath, secret: sealing, log: log)
+        let credentials = APNsCredentialStore(folder: configuration.apnsPath, secret: sealing, log: log)
         let reactors = try makeReactors(descriptors: descriptors)
         let mailboxes = reactors.map { ReactorMailbox(handle: $0.handle) }
         let map = PartitionMap(partitions: store.partitions, reactors: reactors.count)
         let lease = try reading(store) { store throws(StoreError) in try SequenceLease(store: store) }
-        let clusterReactor = try cluster.map { _ throws(StartupFailure) in try makeClusterReactor() }
         let reports = StoreReports(map: map, mailboxes: mailboxes)
-        let port = clusterReactor.flatMap { reactor in
-            cluster.map { ClusterPort(reactor.handle, $0.membership, reports) }
-        }
-        let storeThreads = try startStoreThreads(store, lease, reports, port)
+        let node = try cluster.map { settings throws(StartupFailure) in try makeNode(settings, reports) }
+        let storage = Daemon.Storage(
+            store: store, threads: try startStoreThreads(store, lease, reports, node?.port),
+            backups: Backups(store: store, log: log))
         let directory = SenderDirectory(
             try reading(store) { store throws(StoreError) in try store.senders() })
         let senders = Senders(
-            store: store, batches: port ?? storeThreads, mailboxes: mailboxes, directory: directory,
-            contact: port?.contact)
+            store: store, batches: node?.port ?? storage.threads, mailboxes: mailboxes, directory: directory,
+            contact: node?.port.contact)
         let clock = ClockStatus()
-        let testClock = try makeTestClock(store, clock, isNode: cluster != nil)
+        let testClock = try makeTestClock(store, clock, isNode: node != nil)
         let bench = try makeBench()
-        let delivery = try deliverySettings(store, lease, seal, clock, bench)
+        let delivery = try deliverySettings(store, lease, secrets.seal, clock, bench)
         let poster = EventPoster(map: map, mailboxes: mailboxes)
-        let gateway = try makeGateway(poster, clock)
-        let secrets = WebhookSecrets(secret: sealing)
-        let webhooks = makeWebhooks(poster, seal, senders, clock)
+        let apns = try makeGateway(poster, clock)
+        let gateways = Daemon.Gateways(
+            apns: apns.port, credentials: credentials,
+            webhooks: makeWebhooks(poster, secrets.seal, senders, clock),
+            webhookSecrets: WebhookSecrets(secret: sealing))
         let factory = PartitionFactory(
             partitions: store.partitions, settings: delivery, directory: directory, lease: lease,
             clock: clock)
-        connect(senders, to: factory, webhooks, secrets)
-        if let node = cluster?.membership.node.number { for reactor in reactors { reactor.node = node } }
+        let core = Daemon.Core(map: map, mailboxes: mailboxes, factory: factory, cluster: node?.port)
+        connect(senders, to: factory, gateways)
+        if let number = cluster?.membership.node.number { for reactor in reactors { reactor.node = number } }
         let hosts = makeHosts(
-            reactors, map, mailboxes, storeThreads, port, gateway.port, webhooks, clock, factory,
-            bench?.faults)
+            on: reactors, core: core, store: storage.threads, gateways: gateways, clock: clock,
+            faults: bench?.daemon.faults)
         for host in hosts { host.senders = { senders.directory } }
         let sockets = try openSockets()
         let operators = try reading(store) { store throws(StoreError) in
             try OperatorAccounts(store: store, isTLS: configuration.adminTLS)
         }
-        let backups = Backups(store: store, log: log)
         let daemon = Daemon(
-            log: log, metrics: metrics, store: store, backups: backups,
-            storeThreads: storeThreads, cluster: port, factory: factory, apns: gateway.port,
-            testBench: bench?.bench, faults: bench?.faults, webhooks: webhooks, webhookSecrets: secrets,
-            clock: clock, testClock: testClock, mailboxes: mailboxes, senders: senders, seal: seal,
-            scramSecret: scramSecret, certificates: certificates, apnsCredentials: apnsCredentials,
-            drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace),
-            listeners: sockets.listeners, senderFigures: senderFigures, source: source,
-            operators: operators, configuration: located)
-        connect(apnsCredentials, to: gateway.port)
+            self, storage: storage, core: core, gateways: gateways, secrets: secrets,
+            certificates: certificates, senders: senders, operators: operators, clock: clock,
+            testClock: testClock, bench: bench?.daemon, listeners: sockets.listeners)
+        connect(credentials, to: apns.port)
         try listen(consume sockets, hosts, daemon)
-        try startThreads(hosts, gateway)
-        if let cluster, let clusterReactor, let port {
-            try startCluster(clusterReactor, cluster, port, of: daemon, map, try readRoster(store))
-        }
+        try startThreads(hosts, apns)
+        if let node { try startCluster(node, of: daemon, try readRoster(store)) }
         if let bench { try startBench(bench, daemon) }
-        let greeting = try makeFirstSender(daemon)
-        return (daemon, greeting)
+        return (daemon, try makeFirstSender(daemon))
     }
 
     /// Returns the settings of the partitions, with what the last process has left in the store.
@@ -286,24 +279,21 @@ struct Startup: ~Copyable {
     }
 
     private func makeHosts(
-        _ reactors: [Reactor], _ map: PartitionMap, _ mailboxes: [ReactorMailbox],
-        _ storeThreads: StoreThreads, _ cluster: ClusterPort?, _ apns: APNsPort,
-        _ webhooks: WebhookPort, _ clock: ClockStatus, _ factory: PartitionFactory, _ faults: FaultGate?
+        on reactors: [Reactor], core: Daemon.Core, store: StoreThreads, gateways: Daemon.Gateways,
+        clock: ClockStatus, faults: FaultGate?
     ) -> [ReactorHost] {
-        let admission = Admission(configuration.admission, registry: storeThreads.registry)
+        let admission = Admission(configuration.admission, registry: store.registry)
         return reactors.enumerated().map { index, reactor in
             // A node of a cluster takes partitions later.
             let turns = TurnLoop(
-                reactor: index, of: map, node: reactor.node,
-                leaseTime: cluster.map { _ in { Now.read().monotonic } }
+                reactor: index, of: core.map, node: reactor.node,
+                leaseTime: core.cluster.map { _ in { Now.read().monotonic } }
             ) { partition in
-                if cluster == nil { factory.make(partition) } else { nil }
+                if core.cluster == nil { core.factory.make(partition) } else { nil }
             }
             let host = ReactorHost(
-                reactor: reactor, turns: turns, mailboxes: mailboxes,
-                store: storeThreads, batches: cluster ?? storeThreads, cluster: cluster, apns: apns,
-                webhooks: webhooks, clock: clock, admission: admission,
-                tally: ReactorTally(shard: metrics[.reactor(index)]),
+                reactor: reactor, turns: turns, core: core, store: store, gateways: gateways, clock: clock,
+                admission: admission, tally: ReactorTally(shard: metrics[.reactor(index)]),
                 meter: TurnMeter(shard: metrics[.reactor(index)], senders: senderFigures), faults: faults,
                 log: log)
             reactor.delegate = host
@@ -357,7 +347,7 @@ struct Startup: ~Copyable {
     // MARK: First sender
 
     private func makeFirstSender(_ daemon: Daemon) throws(StartupFailure) -> StartupGreeting {
-        guard daemon.senders.directory.all.isEmpty, source.file == nil, daemon.cluster == nil else {
+        guard daemon.senders.directory.all.isEmpty, source.file == nil, daemon.core.cluster == nil else {
             return StartupGreeting(sender: nil)
         }
         do {

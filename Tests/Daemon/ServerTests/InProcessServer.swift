@@ -154,7 +154,7 @@ final class InProcessServer {
 
     /// Returns the sum of a number over all reactors.
     func sum(_ number: @escaping @Sendable (ReactorHost) -> Int) -> Int {
-        daemon.mailboxes.ask(number).reduce(0) { $0 + ($1.wait() ?? 0) }
+        daemon.core.mailboxes.ask(number).reduce(0) { $0 + ($1.wait() ?? 0) }
     }
 
     /// Returns whether a condition becomes true within ten seconds.

@@ -24,7 +24,7 @@ struct InProcessServerTests {
         let folder = try ServerFolder()
         let name = RegistrationName(device: DeviceID(5), number: RegistrationNumber(1))
         let first = try InProcessServer(in: folder)
-        let (token, secret) = (first.daemon.seal.token(for: name), first.daemon.scramSecret)
+        let (token, secret) = (first.daemon.secrets.seal.token(for: name), first.daemon.secrets.scram)
         let socket = first.daemon.configuration.controlSocket
         #expect(first.daemon.isReady && access(socket, F_OK) == 0)
         var status = stat()
@@ -34,7 +34,7 @@ struct InProcessServerTests {
         #expect(access(socket, F_OK) != 0)
         #expect(first.daemon.drainer.state == .stopping && !first.daemon.isReady)
         let second = try InProcessServer(in: folder)
-        #expect(second.daemon.seal.token(for: name) == token && second.daemon.scramSecret == secret)
+        #expect(second.daemon.secrets.seal.token(for: name) == token && second.daemon.secrets.scram == secret)
     }
 
     @Test("a reload applies reloadable keys, reports those that need a restart, and counts failures")
@@ -135,14 +135,14 @@ struct InProcessServerTests {
         #expect(status?["app_servers"]?.integer == 0 && status?["devices"]?.integer == 2)
         #expect(status?["state"]?.text == "serving" && status?["store"]?["healthy"]?.boolean == true)
         let batch = WriteBatch(batchNumber: 0, mutations: [Self.device(11)], isDurable: false)
-        server.daemon.storeThreads.submit(batch) { _ in }
+        server.daemon.storage.threads.submit(batch) { _ in }
         #expect(try server.ask("audit")["result"]?["devices"]?.integer == 1)
     }
 
     @Test("a page of devices has the start of the next page, except for the last page")
     func devices() throws {
         let server = try InProcessServer(in: ServerFolder())
-        let outcome = server.daemon.storeThreads.commitAndWait([11, 12, 13].map(Self.device))
+        let outcome = server.daemon.storage.threads.commitAndWait([11, 12, 13].map(Self.device))
         #expect(outcome?.hasFailed == false)
         for (limit, next) in [(2, "12"), (3, nil), (4, nil)] as [(Int, String?)] {
             let page = try server.ask("devices list", ["limit": .integer(limit)])["result"]
@@ -160,7 +160,7 @@ struct InProcessServerTests {
         let name = RegistrationName(device: DeviceID(1), number: RegistrationNumber(1))
         // Unused installations would expire during the test.
         let now = Now.read().wall
-        let outcome = server.daemon.storeThreads.commitAndWait(
+        let outcome = server.daemon.storage.threads.commitAndWait(
             ids.map {
                 .putInstallation(
                     InstallationRecord(

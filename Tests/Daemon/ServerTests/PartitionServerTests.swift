@@ -29,7 +29,7 @@ struct PartitionServerTests {
         let devices = (1...40 as ClosedRange<UInt64>).map { $0 }
         let owners = Set(devices.map { PartitionKey.device(DeviceID($0)).partition(of: partitions) })
         #expect(owners.count > partitions / 3, "canary: the devices are spread over many partitions")
-        let outcome = server.daemon.storeThreads.commitAndWait(devices.map(Self.device))
+        let outcome = server.daemon.storage.threads.commitAndWait(devices.map(Self.device))
         #expect(outcome?.hasFailed == false)
         for device in devices {
             let answer = try server.ask("devices forget", ["device": .string("\(device)")])
@@ -58,7 +58,7 @@ struct PartitionServerTests {
         #expect(failure?.hint.contains("set it to 4") == true)
         for lines in ["", "store_partitions: 0\n", "store_partitions: 4\n"] {
             let server = try InProcessServer(in: folder, reactors: 2, lines)
-            #expect(server.daemon.store.partitions == 4)
+            #expect(server.daemon.storage.store.partitions == 4)
             #expect(server.stop() == .success)
         }
     }

@@ -19,7 +19,7 @@ extension ControlServer {
         let fresh = try StoredAPNsCredential(file, for: command, now: now)
         let tests = test(fresh, topic: command.testBundle)
         try requireBetter(fresh, tests)
-        let (added, replaced) = try daemon.apnsCredentials.add(fresh)
+        let (added, replaced) = try daemon.gateways.credentials.add(fresh)
         daemon.log.notice(
             "apns_credential_added",
             [
@@ -37,7 +37,7 @@ extension ControlServer {
         _ credential: StoredAPNsCredential, _ tests: [APNsTestRow]
     ) throws(OperatorProblem) {
         guard tests.allSatisfy({ $0.result == .refused }), let first = tests.first,
-            let present = daemon.apnsCredentials.displaced(by: credential)
+            let present = daemon.gateways.credentials.displaced(by: credential)
         else { return }
         throw OperatorProblem(
             "Apple refuses the credential: \(first.detail); \(present) is still in use, and nothing is changed",
@@ -46,12 +46,14 @@ extension ControlServer {
 
     func listAPNsCredentials() -> ListAPNsCredentials.Answer {
         let now = daemon.clock.judgedMachine(.read()).wall
-        let states = daemon.apns.states()
+        let states = daemon.gateways.apns.states()
         return ListAPNsCredentials.Answer(
-            credentials: daemon.apnsCredentials.all.map { $0.row(now: now) },
+            credentials: daemon.gateways.credentials.all.map { $0.row(now: now) },
             states: states?.map { APNsStateRow($0) } ?? [],
             problem: states == nil ? APNsPort.silence : nil,
-            unreadable: daemon.apnsCredentials.unreadable.map { .init(file: $0.file, problem: $0.problem) })
+            unreadable: daemon.gateways.credentials.unreadable.map {
+                .init(file: $0.file, problem: $0.problem)
+            })
     }
 
     /// Returns a page of a sender's feedback list.
@@ -67,12 +69,13 @@ extension ControlServer {
         }
         let start = FeedbackPage.start(since: since, now: daemon.clock.now().wall)
         let found = try reading { () throws(StoreError) in
-            try daemon.store.feedback(of: command.sender, after: start, limit: command.limit + 1)
+            try daemon.storage.store.feedback(of: command.sender, after: start, limit: command.limit + 1)
         }
         let page = found.prefix(command.limit)
         let rows = page.map { entry in
             APNsFeedbackRow(
-                registration: Redacted(String(decoding: daemon.seal.token(for: entry.token), as: UTF8.self)),
+                registration: Redacted(
+                    String(decoding: daemon.secrets.seal.token(for: entry.token), as: UTF8.self)),
                 apnsToken: Redacted(String(decoding: entry.deviceToken, as: UTF8.self)),
                 environment: APNsCredentialEnvironment(entry.environment),
                 bundle: String(decoding: entry.bundle, as: UTF8.self),
@@ -87,7 +90,7 @@ extension ControlServer {
         _ command: ShowAPNsCredential
     ) throws(OperatorProblem) -> ShowAPNsCredential.Answer {
         let now = daemon.clock.judgedMachine(.read()).wall
-        let found = try daemon.apnsCredentials.credential(command.credential)
+        let found = try daemon.gateways.credentials.credential(command.credential)
         switch found.material {
         case .certificate(let certificate):
             return ShowAPNsCredential.Answer(
@@ -102,21 +105,21 @@ extension ControlServer {
     func testAPNsCredential(
         _ command: TestAPNsCredential
     ) throws(OperatorProblem) -> TestAPNsCredential.Answer {
-        let found = try daemon.apnsCredentials.credential(command.credential)
+        let found = try daemon.gateways.credentials.credential(command.credential)
         return TestAPNsCredential.Answer(tests: test(found, topic: command.testBundle))
     }
 
     func removeAPNsCredential(
         _ command: RemoveAPNsCredential
     ) throws(OperatorProblem) -> RemoveAPNsCredential.Answer {
-        try daemon.apnsCredentials.remove(command.credential)
+        try daemon.gateways.credentials.remove(command.credential)
         return RemoveAPNsCredential.Answer(credential: command.credential)
     }
 
     /// Tests a credential in each environment that it is used for.
     private func test(_ credential: StoredAPNsCredential, topic: String?) -> [APNsTestRow] {
         let topic = topic ?? credential.bundle ?? ""
-        let tester = daemon.apnsCredentials.selfTester
+        let tester = daemon.gateways.credentials.selfTester
         return credential.environments.map { environment in
             let answer = tester.test(credential, topic: topic, in: environment)
             let verdict = answer.verdict(topic: topic)

@@ -47,7 +47,7 @@ extension ControlServer {
                 hint: "see ccsctl clock show, and accept it first with ccsctl clock accept")
         }
         try clock.advance(seconds: command.seconds)
-        daemon.webhooks.clockAdvanced()
+        daemon.gateways.webhooks.clockAdvanced()
         _ = try ask { $0.clockAdvanced() }
         guard let row = testClockRow else { throw OperatorProblem("the test clock is off", hint: "") }
         return row

@@ -11,7 +11,7 @@ extension ControlServer {
 
     /// The cluster in the status of the daemon, by the figures of the last second.
     func clusterPart() -> ShowStatus.Answer.Cluster? {
-        guard let member = daemon.cluster?.member else { return nil }
+        guard let member = daemon.core.cluster?.member else { return nil }
         let metrics = daemon.metrics
         let alarms = ClusterAlarmCause.allCases.indices.reduce(0) { $0 + metrics.value(.clusterAlarms, $1) }
         return .init(
@@ -121,7 +121,7 @@ extension ControlServer {
     }
 
     private func requireCluster() throws(OperatorProblem) -> ClusterPort {
-        guard let cluster = daemon.cluster else {
+        guard let cluster = daemon.core.cluster else {
             throw OperatorProblem(
                 "this ccsd is no node of a cluster: cluster_directory is not set",
                 hint: "run the command on a node, or found a cluster with ccsctl cluster found")

@@ -45,9 +45,9 @@ extension ControlServer {
         switch key {
         case .controlSocket where configuration[key] == .text(""): configuration.controlSocket
         case .reactors where configuration.reactors == 0: "\(configuration.reactorCount)"
-        case .storePartitions where configuration.storePartitions == nil: "\(daemon.store.partitions)"
-        case .registryBytes where daemon.storeThreads.registry.limit != configuration.registryBytes:
-            "\(daemon.storeThreads.registry.limit)"
+        case .storePartitions where configuration.storePartitions == nil: "\(daemon.storage.store.partitions)"
+        case .registryBytes where daemon.storage.threads.registry.limit != configuration.registryBytes:
+            "\(daemon.storage.threads.registry.limit)"
         case .certificateFile where configuration.certificateFile == nil: "a certificate of its own authority"
         case .appServerPort where configuration.appServerPort == 0: port(.appServer)
         case .appServerPreproductionPort where configuration.appServerPreproductionPort == 0:

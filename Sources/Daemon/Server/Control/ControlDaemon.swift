@@ -10,7 +10,7 @@ import Transport
 extension ControlServer {
     func showStatus() -> ShowStatus.Answer {
         let metrics = daemon.metrics
-        let registry = daemon.storeThreads.registry
+        let registry = daemon.storage.threads.registry
         return ShowStatus.Answer(
             version: Program.version, process: Int(getpid()),
             uptimeSeconds: Int(
@@ -25,7 +25,7 @@ extension ControlServer {
                 recipients: metrics.value(.topicRecipients)),
             store: .init(
                 kind: "rocksdb", path: daemon.configuration.storePath,
-                isHealthy: daemon.storeThreads.isHealthy, partitions: daemon.store.partitions),
+                isHealthy: daemon.storage.threads.isHealthy, partitions: daemon.storage.store.partitions),
             registry: .init(bytes: registry.bytes, limit: registry.limit, isFull: registry.isFull),
             certificateNotAfter: daemon.certificates.notAfter, cluster: clusterPart(),
             testClock: testClockRow)
@@ -51,14 +51,14 @@ extension ControlServer {
 
     func audit() throws(OperatorProblem) -> AuditStore.Answer {
         // Forces lazy batches to be committed, so that the audit sees everything reported before it.
-        _ = daemon.storeThreads.commitAndWait([])
-        let audit = try reading { () throws(StoreError) in try daemon.store.audit() }
+        _ = daemon.storage.threads.commitAndWait([])
+        let audit = try reading { () throws(StoreError) in try daemon.storage.store.audit() }
         return AuditStore.Answer(
             holds: audit.holds, downstream: counts(audit.downstream, pending: audit.downstreamPending),
             upstream: counts(audit.upstream, pending: audit.upstreamPending), devices: audit.devices,
             registrations: audit.registrations, senders: audit.senders, groups: audit.groups,
             installations: audit.installations, subscriptions: audit.subscriptions,
-            topicMessages: audit.topicJobs, partitions: daemon.store.partitions,
+            topicMessages: audit.topicJobs, partitions: daemon.storage.store.partitions,
             unreadable: audit.unreadable, damaged: audit.damaged.map(\.description))
     }
 

@@ -12,7 +12,7 @@ extension ControlServer {
             let step = min(Limits.Operator.devicesPerRead, room)
             let after = page.after
             let found = try reading { () throws(StoreError) in
-                try daemon.store.devices(after: after, limit: step)
+                try daemon.storage.store.devices(after: after, limit: step)
             }
             if try examine(found, command, &page) { break }
             if found.count < step { return page.answer(next: nil) }
@@ -20,7 +20,7 @@ extension ControlServer {
         }
         let last = page.after
         let isLast = try reading { () throws(StoreError) in
-            try daemon.store.devices(after: last, limit: 1).isEmpty
+            try daemon.storage.store.devices(after: last, limit: 1).isEmpty
         }
         return page.answer(next: isLast ? nil : last)
     }
@@ -47,7 +47,7 @@ extension ControlServer {
         // Only those that may be listed are read: without conditions on their content, those that the page has room for.
         let isPlain = !command.filter.needsState
         let wanted = isPlain ? Array(present.prefix(command.limit - page.rows.count)) : present
-        let states = daemon.store.load(wanted.map { .device($0.device) })
+        let states = daemon.storage.store.load(wanted.map { .device($0.device) })
         let base = page.examined
         for (record, result) in zip(wanted, states) {
             // As in any list, a device that cannot be read is left out; the audit names its record.

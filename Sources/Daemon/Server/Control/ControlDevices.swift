@@ -8,7 +8,7 @@ import Transport
 extension ControlServer {
     func showDevice(_ command: ShowDevice) throws(OperatorProblem) -> ShowDevice.Answer {
         let (device, _) = try resolved(command.device)
-        let loaded = try reading { () throws(StoreError) in try daemon.store.load(.device(device)) }
+        let loaded = try reading { () throws(StoreError) in try daemon.storage.store.load(.device(device)) }
         guard case .device(let state) = loaded, let record = state.record else { throw unknown(device) }
         let connection = try ask { host in
             host.allLinks.first { $0.kind == .device && $0.isLoggedIn && $0.peerNumber == device.number }?
@@ -32,7 +32,8 @@ extension ControlServer {
     private func row(_ registration: Registration, _ mailbox: [MailboxEntry]) -> ShowDevice.RegistrationRow {
         ShowDevice.RegistrationRow(
             number: Int(registration.name.number.number),
-            token: Redacted(String(decoding: daemon.seal.token(for: registration.tokenName), as: UTF8.self)),
+            token: Redacted(
+                String(decoding: daemon.secrets.seal.token(for: registration.tokenName), as: UTF8.self)),
             category: String(decoding: registration.category, as: UTF8.self),
             subtype: String(decoding: registration.subtype, as: UTF8.self),
             sender: String(decoding: registration.senderText, as: UTF8.self), kind: registration.kind,
@@ -57,7 +58,7 @@ extension ControlServer {
 
     func forgetDevice(_ command: ForgetDevice, _ call: Call) throws(OperatorProblem) -> ForgetDevice.Answer {
         let device = command.device
-        let loaded = try reading { () throws(StoreError) in try daemon.store.load(.device(device)) }
+        let loaded = try reading { () throws(StoreError) in try daemon.storage.store.load(.device(device)) }
         var wasKnown = false
         if case .device(let state) = loaded { wasKnown = state.record != nil }
         let answer = try submit(from: call.connection) { .forgetDevice(device, $0) }
@@ -75,7 +76,7 @@ extension ControlServer {
         switch target {
         case .device(let device): return (device, nil)
         case .token(let token):
-            guard let name = daemon.seal.name(of: Array(token.revealed.utf8).raw) else {
+            guard let name = daemon.secrets.seal.name(of: Array(token.revealed.utf8).raw) else {
                 throw OperatorProblem(
                     "invalid device: expected the number of a device or a registration token of this server",
                     hint: "ccsctl devices list shows all devices", field: "device")

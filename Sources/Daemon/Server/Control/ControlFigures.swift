@@ -8,20 +8,20 @@ import Store
 extension ControlServer {
     func checkHealth() -> CheckHealth.Answer {
         let metrics = daemon.metrics
-        let registry = daemon.storeThreads.registry
+        let registry = daemon.storage.threads.registry
         var state = HealthState(
-            storeFailure: daemon.storeThreads.lastFailure?.kind.rawValue,
-            storeDamage: HealthState.text(of: daemon.storeThreads.damage),
+            storeFailure: daemon.storage.threads.lastFailure?.kind.rawValue,
+            storeDamage: HealthState.text(of: daemon.storage.threads.damage),
             state: daemon.drainer.state.word, clockProblem: daemon.clock.problem,
             registryBytes: registry.bytes, registryLimit: registry.limit,
             diskFree: metrics.value(.diskFreeBytes), diskSize: metrics.value(.diskSizeBytes),
             openDescriptors: metrics.value(.processOpenDescriptors),
             mostDescriptors: metrics.value(.processMaxDescriptors),
             certificateNotAfter: daemon.certificates.notAfter,
-            apnsNotAfter: daemon.apnsCredentials.firstExpiry, reloadFailure: daemon.reloadFailure,
+            apnsNotAfter: daemon.gateways.credentials.firstExpiry, reloadFailure: daemon.reloadFailure,
             folder: daemon.configuration.dataDirectory)
         addConnections(to: &state)
-        if daemon.cluster != nil {
+        if daemon.core.cluster != nil {
             do throws(OperatorProblem) {
                 state.clusterAlarms = try clusterAlarms()
             } catch { state.clusterFailure = error }
@@ -34,7 +34,7 @@ extension ControlServer {
     /// Asks the reactors how many connections they have and could have.
     private func addConnections(to state: inout HealthState) {
         let now = Now.read().monotonic
-        for room in daemon.mailboxes.ask({ $0.room }).compactMap({ $0.wait() }) {
+        for room in daemon.core.mailboxes.ask({ $0.room }).compactMap({ $0.wait() }) {
             if room.open * max(1, state.connectionLimit) >= state.connections * room.limit {
                 (state.connections, state.connectionLimit) = (room.open, room.limit)
             }

@@ -9,7 +9,7 @@ extension ControlServer {
     func listInstallations(_ command: ListInstallations) throws(OperatorProblem) -> ListInstallations.Answer {
         let after = command.after.map { Array($0.utf8) }
         let found = try reading { () throws(StoreError) in
-            try daemon.store.installations(after: after, limit: command.limit + 1)
+            try daemon.storage.store.installations(after: after, limit: command.limit + 1)
         }
         let rows = found.prefix(command.limit).map { row($0.record, $0.registrations) }
         return ListInstallations.Answer(
@@ -19,7 +19,7 @@ extension ControlServer {
     func showInstallation(_ command: ShowInstallation) throws(OperatorProblem) -> InstallationRow {
         let id = Array(command.installation.utf8)
         let loaded = try reading { () throws(StoreError) in
-            try daemon.store.load(
+            try daemon.storage.store.load(
                 .installation(id, limit: Limits.Installation.registrations, isForChange: false))
         }
         guard case .installation(_, let record?, let names, _) = loaded else {

@@ -22,7 +22,7 @@ extension ControlServer {
         _ target: DeviceTarget, _ command: ListMessages
     ) throws(OperatorProblem) -> [(sequence: SequenceNumber, row: ListMessages.Row)] {
         let (device, only) = try resolved(target)
-        let loaded = try reading { () throws(StoreError) in try daemon.store.load(.device(device)) }
+        let loaded = try reading { () throws(StoreError) in try daemon.storage.store.load(.device(device)) }
         guard case .device(let state) = loaded, state.record != nil else { throw unknown(device) }
         let apps = Dictionary(
             state.registrations.map { ($0.name.number, $0.category) }, uniquingKeysWith: { first, _ in first }
@@ -33,7 +33,7 @@ extension ControlServer {
         while rows.count <= command.limit {
             let start = after
             let loaded = try reading { () throws(StoreError) in
-                try daemon.store.load(
+                try daemon.storage.store.load(
                     .messages(device, after: start, limit: Limits.Operator.messagesPerRead))
             }
             guard case .messages(_, let messages, let isLast) = loaded else { break }
@@ -72,7 +72,8 @@ extension ControlServer {
         while true {
             let start = after
             let loaded = try reading { () throws(StoreError) in
-                try daemon.store.load(.upstream(sender, after: start, limit: Limits.Operator.messagesPerRead))
+                try daemon.storage.store.load(
+                    .upstream(sender, after: start, limit: Limits.Operator.messagesPerRead))
             }
             guard case .upstream(_, let messages, let isLast) = loaded else { return }
             for message in messages where !body(message) { return }

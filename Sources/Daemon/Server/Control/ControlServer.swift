@@ -33,7 +33,7 @@ final class ControlServer: Sendable {
 
     init(daemon: Daemon) {
         self.daemon = daemon
-        mailboxes = daemon.mailboxes
+        mailboxes = daemon.core.mailboxes
         let missing = Self.handlers.missing
         precondition(missing.isEmpty, "no handler for \(missing)")
     }
@@ -59,11 +59,11 @@ final class ControlServer: Sendable {
         do throws(OperatorProblem) {
             let done = try Self.handlers.carryOut(request, self, Call(connection: connection, send: reply))
             if !(request is ShowFigures) {
-                record(OperatorRecord(request, .done(done.auditResult), seal: daemon.seal), caller)
+                record(OperatorRecord(request, .done(done.auditResult), seal: daemon.secrets.seal), caller)
             }
             reply(.result(done.json))
         } catch {
-            record(OperatorRecord(request, .refused(error), seal: daemon.seal), caller)
+            record(OperatorRecord(request, .refused(error), seal: daemon.secrets.seal), caller)
             reply(.problem(error))
         }
     }
@@ -140,7 +140,7 @@ final class ControlServer: Sendable {
     /// Converts an error of the store into a problem for the operator.
     func reading<Value>(_ body: () throws(StoreError) -> Value) throws(OperatorProblem) -> Value {
         do { return try body() } catch {
-            guard let damage = daemon.storeThreads.damage.first(where: { $0.table == error.table }) else {
+            guard let damage = daemon.storage.threads.damage.first(where: { $0.table == error.table }) else {
                 throw OperatorProblem(
                     "the store cannot be read: \(error.description)", hint: "see ccsctl audit and the log")
             }

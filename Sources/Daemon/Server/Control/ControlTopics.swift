@@ -71,7 +71,7 @@ extension ControlServer {
     ) throws(OperatorProblem) -> [TopicCount] {
         try reading { () throws(StoreError) in
             try TopicCounts.gather(from: start, while: isWanted) { (place) throws(StoreError) in
-                try daemon.store.topics(from: place, examine: Limits.Topic.countRows)
+                try daemon.storage.store.topics(from: place, examine: Limits.Topic.countRows)
             }
         }
     }

@@ -57,7 +57,7 @@ extension ControlServer {
     /// Reports each step of a device's messages as it happens, until the given time is over or the connection ends.
     func traceDevice(_ command: TraceDevice, _ call: Call) throws(OperatorProblem) -> TraceDevice.Answer {
         let (device, registration) = try resolved(command.device)
-        let loaded = try reading { () throws(StoreError) in try daemon.store.load(.device(device)) }
+        let loaded = try reading { () throws(StoreError) in try daemon.storage.store.load(.device(device)) }
         guard case .device(let state) = loaded, state.record != nil else { throw unknown(device) }
         let requester = requester(of: call.connection)
         let trace = RunningTrace(requestID: requester.requestID, registration: registration)

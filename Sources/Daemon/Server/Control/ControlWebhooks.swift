@@ -9,7 +9,7 @@ extension ControlServer {
         let secret = try changing { () throws(Senders.Problem) in
             try daemon.senders.setWebhook(
                 command.sender, url: command.url, secret: command.secret,
-                reach: daemon.configuration.webhookReach, secrets: daemon.webhookSecrets,
+                reach: daemon.configuration.webhookReach, secrets: daemon.gateways.webhookSecrets,
                 now: daemon.clock.now().wall)
         }
         return SetWebhook.Answer(
@@ -22,7 +22,7 @@ extension ControlServer {
         let (secret, end) = try changing { () throws(Senders.Problem) in
             try daemon.senders.rotateWebhookSecret(
                 command.sender, overlapSeconds: command.overlapSeconds, secret: command.secret,
-                secrets: daemon.webhookSecrets, now: daemon.clock.now().wall)
+                secrets: daemon.gateways.webhookSecrets, now: daemon.clock.now().wall)
         }
         return RotateWebhookSecret.Answer(
             sender: command.sender, secret: WebhookSecrets.text(secret), oldSecretExpiresAt: end)
@@ -46,7 +46,7 @@ extension ControlServer {
             return WebhookState(sender: sender, state: WebhookStateName(state), isChanged: isChanged)
         }
         let endsPause = statuses(of: [sender])[sender]?.pausedMilliseconds != nil
-        daemon.webhooks.retry(sender)
+        daemon.gateways.webhooks.retry(sender)
         return WebhookState(
             sender: sender, state: .active, isChanged: isChanged || endsPause, endsFailurePause: endsPause)
     }
@@ -100,7 +100,7 @@ extension ControlServer {
 
     /// Returns what this daemon has seen of the endpoints of senders, with one question to their thread.
     private func statuses(of senders: [SenderID]) -> [SenderID: WebhookStatus] {
-        daemon.webhooks.ask { host in
+        daemon.gateways.webhooks.ask { host in
             senders.reduce(into: [:]) { $0[$1] = host.status(of: $1) }
         } ?? [:]
     }

@@ -81,7 +81,7 @@ extension OperatorLink {
             name: caller.name, role: caller.role,
             idleSeconds: caller.session.map {
                 Int(max(0, $0.deadline.milliseconds(since: now.monotonic)) / 1_000)
-            }, hasTestBench: daemon.testBench != nil)
+            }, hasTestBench: daemon.bench != nil)
         response.body = Array(session.json.compact.utf8)
         return response
     }

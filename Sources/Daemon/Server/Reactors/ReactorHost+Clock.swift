@@ -22,7 +22,7 @@ extension ReactorHost {
 
     /// Ticks all partitions after the clock was advanced, so that what is due is done at once.
     func clockAdvanced() {
-        lastSessionTime.machine.monotonic = .distantPast
+        lastSessionTime = nil
         accept(.tick)
     }
 

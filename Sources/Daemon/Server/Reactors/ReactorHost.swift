@@ -45,26 +45,25 @@ final class ReactorHost: ReactorDelegate {
     private var closeTimer: TimerID?
     private var ended: (() -> Void)?
     /// The last reading of the clock and the time for sessions that followed from it: all calls of a turn have the same reading.
-    var lastSessionTime = (machine: Now(monotonic: .distantPast, wall: 0), session: Now.read())
+    var lastSessionTime: (machine: Now, session: Now)?
     let tally: ReactorTally
     let meter: TurnMeter
     let log: Log
 
     init(
-        reactor: Reactor, turns: TurnLoop, mailboxes: [ReactorMailbox],
-        store: StoreThreads, batches: any CommitLog, cluster: ClusterPort?, apns: APNsPort,
-        webhooks: WebhookPort, clock: ClockStatus, admission: Admission, tally: ReactorTally,
+        reactor: Reactor, turns: TurnLoop, core: Daemon.Core, store: StoreThreads,
+        gateways: Daemon.Gateways, clock: ClockStatus, admission: Admission, tally: ReactorTally,
         meter: TurnMeter, faults: FaultGate?, log: Log
     ) {
         self.faults = faults
         self.reactor = reactor
         self.turns = turns
-        self.mailboxes = mailboxes
+        mailboxes = core.mailboxes
         self.store = store
-        self.batches = batches
-        self.cluster = cluster
-        self.apns = apns
-        self.webhooks = webhooks
+        batches = core.cluster ?? store
+        cluster = core.cluster
+        apns = gateways.apns
+        webhooks = gateways.webhooks
         self.clock = clock
         self.admission = admission
         self.tally = tally
@@ -247,7 +246,7 @@ final class ReactorHost: ReactorDelegate {
     /// Accepts the clock at the operator's command.
     func acceptClock() {
         turns.handleInAll(.clockAccepted(by: .operator), now: clock.serverTime(.read()))
-        lastSessionTime.machine.monotonic = .distantPast
+        lastSessionTime = nil
         publishClock()
     }
 
@@ -258,12 +257,11 @@ final class ReactorHost: ReactorDelegate {
 
     /// The time for sessions: the server's, but deadlines of connections are by the machine's monotonic clock.
     func sessionTime(_ now: Now) -> Now {
-        if lastSessionTime.machine != now {
-            var time = turns.leader?.core.sessionTime(clock.serverTime(now)) ?? clock.judged(now)
-            time.monotonic = now.monotonic
-            lastSessionTime = (now, time)
-        }
-        return lastSessionTime.session
+        if let lastSessionTime, lastSessionTime.machine == now { return lastSessionTime.session }
+        var time = turns.leader?.core.sessionTime(clock.serverTime(now)) ?? clock.judged(now)
+        time.monotonic = now.monotonic
+        lastSessionTime = (now, time)
+        return time
     }
 
     private func releaseBackpressure() {

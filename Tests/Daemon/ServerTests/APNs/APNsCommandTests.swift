@@ -35,7 +35,7 @@ struct APNsCommandTests {
         let detail = added["result"]?["tests"]?.elements?.first?["detail"]?.text
         #expect(detail?.contains("efused") == true, "\(detail ?? "")")
         let tester = Tester()
-        server.daemon.apnsCredentials.selfTester = tester
+        server.daemon.gateways.credentials.selfTester = tester
         let key = try APNsFixtures.command("AuthKey_ABC123DEFG.p8", keyID: "ABC123DEFG", team: "TEAM123456")
         let second = try server.ask("apns add", key.json)
         #expect(second["result"]?["tests"]?.elements?.map { $0["result"] } == ["accepted", "unclear"])
@@ -63,7 +63,9 @@ struct APNsCommandTests {
         #expect(try server.get("/metrics").contains("\nccs_apns_certificate_not_after_seconds "))
         #expect(server.stop() == .success)
         let again = try InProcessServer(in: folder)
-        #expect(again.daemon.apnsCredentials.all.map(\.id) == [id, "ABC123DEFG"], "sealed with the same key")
+        #expect(
+            again.daemon.gateways.credentials.all.map(\.id) == [id, "ABC123DEFG"],
+            "sealed with the same key")
         let removed = try again.ask("apns remove", ["credential": .string(id)])
         #expect(removed["result"]?["credential"]?.text == id)
         #expect(try again.ask("apns show", ["credential": .string(id)])["error"] != nil)
@@ -79,7 +81,7 @@ struct APNsCommandTests {
     @Test("a credential that Apple refuses replaces none that is in use")
     func refusedByApple() throws {
         let server = try InProcessServer(in: ServerFolder())
-        let credentials = server.daemon.apnsCredentials
+        let credentials = server.daemon.gateways.credentials
         func add(_ keyID: String, _ team: String) throws -> JSONValue {
             let command = try APNsFixtures.command("AuthKey_ABC123DEFG.p8", keyID: keyID, team: team)
             return try server.ask("apns add", command.json)
@@ -127,6 +129,6 @@ struct APNsCommandTests {
             #expect(answer.contains(problem), "\(answer)")
             #expect(!answer.contains("SECRET"))
         }
-        #expect(server.daemon.apnsCredentials.all.isEmpty)
+        #expect(server.daemon.gateways.credentials.all.isEmpty)
     }
 }

@@ -236,7 +236,7 @@ struct AuditLineTests {
         let lines = Lines()
         let server = try InProcessServer(in: ServerFolder(), log: lines.log())
         let now = Now.read().wall
-        let outcome = server.daemon.storeThreads.commitAndWait([
+        let outcome = server.daemon.storage.threads.commitAndWait([
             .putDevice(
                 DeviceRecord(
                     device: DeviceID(Self.device),

@@ -40,7 +40,7 @@ struct EverydayControlTests {
                         messageID: Array("m-\(number)".utf8), collapseKey: Array("key".utf8), acceptedAt: now,
                         expiresAt: now + 3_600_000, priority: .high, body: Array("SECRET".utf8))))
         }
-        #expect(server.daemon.storeThreads.commitAndWait(mutations)?.hasFailed == false)
+        #expect(server.daemon.storage.threads.commitAndWait(mutations)?.hasFailed == false)
     }
 
     private func list(_ server: InProcessServer, _ arguments: JSONValue) throws -> ListDevices.Answer {
@@ -98,7 +98,7 @@ struct EverydayControlTests {
         #expect(row.persistentID != nil && row.kind == .message)
         #expect(!answer.compact.contains("SECRET"))
         let token = String(
-            decoding: server.daemon.seal.token(
+            decoding: server.daemon.secrets.seal.token(
                 for: RegistrationName(device: DeviceID(5), number: RegistrationNumber(2))), as: UTF8.self)
         let others = try server.ask("messages list", ["device": .string(token)])
         #expect(others["result"]?["messages"]?.elements == [], "the messages of another registration")

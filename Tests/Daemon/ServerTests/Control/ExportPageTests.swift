@@ -55,8 +55,8 @@ import Wire
             mutations.append(
                 .putSender(SenderRecord(sender: SenderID(number), label: "", keys: [], createdAt: 1)))
         }
-        #expect(server.daemon.storeThreads.commitAndWait(mutations)?.hasFailed == false)
-        let senders = try server.daemon.store.senders().count
+        #expect(server.daemon.storage.threads.commitAndWait(mutations)?.hasFailed == false)
+        let senders = try server.daemon.storage.store.senders().count
         #expect(senders >= 20)
         return [.secrets: 1, .senders: senders, .devices: rows, .installations: 30, .groups: 30]
     }

@@ -129,6 +129,6 @@ extension Daemon {
         DetectedDaemon(
             process: Int(getpid()), store: configuration.storePath,
             controlSocket: configuration.controlSocket,
-            ports: listeners.map(\.port).filter { $0 > 0 }, partitions: self.store.partitions)
+            ports: listeners.map(\.port).filter { $0 > 0 }, partitions: storage.store.partitions)
     }
 }

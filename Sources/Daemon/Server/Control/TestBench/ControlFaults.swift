@@ -34,14 +34,14 @@ extension ControlServer {
     }
 
     private func faultGate() throws(OperatorProblem) -> FaultGate {
-        guard let gate = daemon.faults else { throw .testBenchIsOff }
+        guard let gate = daemon.bench?.faults else { throw .testBenchIsOff }
         return gate
     }
 
     private func scope(of command: AddFault) throws(OperatorProblem) -> Fault.Scope {
         switch (command.token, command.sender) {
         case (let token?, nil):
-            guard let name = daemon.seal.tokenName(of: Array(token.revealed.utf8)) else {
+            guard let name = daemon.secrets.seal.tokenName(of: Array(token.revealed.utf8)) else {
                 throw OperatorProblem(
                     "invalid token: expected a registration token of this server",
                     hint: "ccsctl virtual-devices list shows those of virtual devices", field: "token")
@@ -114,7 +114,7 @@ extension ControlServer {
         switch fault.scope {
         case .sender(let sender): row.sender = sender
         case .registration(let name):
-            row.token = Redacted(String(decoding: daemon.seal.token(for: name), as: UTF8.self))
+            row.token = Redacted(String(decoding: daemon.secrets.seal.token(for: name), as: UTF8.self))
         }
         return row
     }

@@ -20,7 +20,7 @@ extension ControlServer {
             completed(
                 Result { () throws(TestBenchProblem) in try bench.beginSettling(command.device) })
         }
-        defer { daemon.testBench?.post { $0.endSettling() } }
+        defer { daemon.bench?.devices.post { $0.endSettling() } }
         let end = daemon.clock.now().monotonic.advanced(seconds: command.wait)
         while true {
             let answer = try settlement(of: command.device)
@@ -32,7 +32,7 @@ extension ControlServer {
     /// The sources in the order in which a message passes them, so that none is between two of them.
     private func settlement(of device: DeviceID) throws(OperatorProblem) -> SettleVirtualDevice.Answer {
         let topics = daemon.metrics.value(.topicMessagesOpen)
-        let loaded = try reading { () throws(StoreError) in try daemon.store.load(.device(device)) }
+        let loaded = try reading { () throws(StoreError) in try daemon.storage.store.load(.device(device)) }
         let receipt = try onBench { bench, completed in bench.receipt(of: device, completed: completed) }
         var waiting = 0
         if case .device(let state) = loaded {

@@ -110,7 +110,7 @@ extension ControlServer {
     ) throws(OperatorProblem) -> Value {
         let wait = MessageWait(
             id: requester(of: call.connection).requestID, seconds: seconds, count: count)
-        let (bench, id) = (daemon.testBench, call.connection)
+        let (bench, id) = (daemon.bench?.devices, call.connection)
         let end: @Sendable () -> Void = { bench?.post { $0.end(wait) } }
         return try onBench(waiting: seconds) { host, completed in
             work(host, wait, completed)
@@ -133,7 +133,7 @@ extension ControlServer {
             ) -> Void,
         begun: () -> Void = {}
     ) throws(OperatorProblem) -> Value {
-        guard let bench = daemon.testBench else {
+        guard let bench = daemon.bench?.devices else {
             throw .testBenchIsOff
         }
         let latch = Latch<Result<Value, TestBenchProblem>>()

@@ -29,15 +29,15 @@ extension ControlServer {
 
     private func fillSecrets(_ page: inout ExportPage) throws(StoreError) {
         for name in ExportedSecret.Name.allCases {
-            guard let value = try daemon.store.setting(name.rawValue) else { continue }
+            guard let value = try daemon.storage.store.setting(name.rawValue) else { continue }
             page.add(.secret(ExportedSecret(name: name, value: Redacted(value))))
         }
     }
 
     private func fillSenders(_ page: inout ExportPage, after: String?) throws(StoreError) {
         let start = after.flatMap { UInt64($0) } ?? 0
-        let secrets = daemon.webhookSecrets
-        let senders = try daemon.store.senders().filter { $0.sender.number > start }
+        let secrets = daemon.gateways.webhookSecrets
+        let senders = try daemon.storage.store.senders().filter { $0.sender.number > start }
         page.add(
             senders, isLast: true, { .sender(SenderRow($0, secrets)) },
             position: { "\($0.sender.number)" })
@@ -51,9 +51,10 @@ extension ControlServer {
         let parts = (position ?? "").split(separator: "/").compactMap { UInt64($0) }
         let (first, skipped) = (parts.first, parts.count == 2 ? parts[1] : nil)
         let start = first.flatMap { skipped == nil ? $0 : $0 > 0 ? $0 - 1 : nil }
-        let devices = try daemon.store.devices(after: start.map { DeviceID($0) }, limit: limit)
+        let devices = try daemon.storage.store.devices(after: start.map { DeviceID($0) }, limit: limit)
         for device in devices.map(\.device) {
-            guard case .device(let state) = try daemon.store.load(.device(device)), let record = state.record
+            guard case .device(let state) = try daemon.storage.store.load(.device(device)),
+                let record = state.record
             else { continue }
             let count = 1 + state.registrations.count + state.subscriptions.count
             var at = device.number == first ? Int(clamping: skipped ?? 0) : 0
@@ -72,7 +73,7 @@ extension ControlServer {
     private func fillInstallations(
         _ page: inout ExportPage, after: String?, _ limit: Int
     ) throws(StoreError) {
-        let found = try daemon.store.installations(after: after.map { Array($0.utf8) }, limit: limit)
+        let found = try daemon.storage.store.installations(after: after.map { Array($0.utf8) }, limit: limit)
         page.add(
             found, isLast: found.count < limit, { .installation($0.record) },
             position: { String(decoding: $0.record.id, as: UTF8.self) })
@@ -81,7 +82,7 @@ extension ControlServer {
     private func fillGroups(_ page: inout ExportPage, after: String?, _ limit: Int) throws(StoreError) {
         let parts = (after ?? "").split(separator: "/").compactMap { UInt64($0) }
         let start = parts.count == 2 ? GroupName(sender: SenderID(parts[0]), number: parts[1]) : nil
-        let found = try daemon.store.groups(after: start, limit: limit)
+        let found = try daemon.storage.store.groups(after: start, limit: limit)
         page.add(
             found, isLast: found.count < limit, { .group($0) },
             position: { "\($0.name.sender.number)/\($0.name.number)" })

@@ -10,7 +10,7 @@ extension ControlServer {
     func importRecords(
         _ command: ImportRecords, _ call: Call
     ) throws(OperatorProblem) -> ImportRecords.Answer {
-        guard !daemon.storeThreads.registry.isFull else { throw ImportRowResult.registryFull }
+        guard !daemon.storage.threads.registry.isFull else { throw ImportRowResult.registryFull }
         var page = ImportPage(command, reach: daemon.configuration.webhookReach)
         for (line, row) in page.rows {
             switch row {
@@ -33,18 +33,18 @@ extension ControlServer {
     /// Imports the secret of another server, if this one has handed out nothing that depends on its own.
     private func importSecret(_ secret: ExportedSecret) throws(OperatorProblem) -> ImportOutcome {
         let (name, value) = (secret.name.rawValue, secret.value.revealed)
-        let known = try reading { () throws(StoreError) in try daemon.store.setting(name) }
+        let known = try reading { () throws(StoreError) in try daemon.storage.store.setting(name) }
         guard known.map({ !ConstantTime.equal($0, value) }) ?? true else { return .unchanged }
-        guard daemon.cluster == nil else {
+        guard daemon.core.cluster == nil else {
             throw OperatorProblem(
                 "this node has the secret of its cluster.json, and the export has another one: the tokens of the export would be valid on this node only",
                 hint: "found the cluster with ccsctl cluster found --export and this file, then import it"
             )
         }
         let isUsed = try reading { () throws(StoreError) -> Bool in
-            guard try daemon.store.devices(after: nil, limit: 1).isEmpty else { return true }
-            guard try daemon.store.installations(after: nil, limit: 1).isEmpty else { return true }
-            return try !daemon.store.groups(after: nil, limit: 1).isEmpty
+            guard try daemon.storage.store.devices(after: nil, limit: 1).isEmpty else { return true }
+            guard try daemon.storage.store.installations(after: nil, limit: 1).isEmpty else { return true }
+            return try !daemon.storage.store.groups(after: nil, limit: 1).isEmpty
         }
         guard !isUsed else {
             throw OperatorProblem(
@@ -53,7 +53,7 @@ extension ControlServer {
                     "import into a server without devices: with the other secret the tokens of one side would become invalid"
             )
         }
-        try reading { () throws(StoreError) in try daemon.store.setSetting(name, value) }
+        try reading { () throws(StoreError) in try daemon.storage.store.setSetting(name, value) }
         return .replaced
     }
 
@@ -61,10 +61,10 @@ extension ControlServer {
     private func importedSeal() throws(OperatorProblem) -> TokenSeal? {
         let name = RegistrationName(device: DeviceID(1), number: RegistrationNumber(1))
         let stored = try reading { () throws(StoreError) in
-            try daemon.store.setting(ExportedSecret.Name.token.rawValue)
+            try daemon.storage.store.setting(ExportedSecret.Name.token.rawValue)
         }
         guard let seal = stored.map({ TokenSeal(secret: $0) }),
-            seal.token(for: name) != daemon.seal.token(for: name)
+            seal.token(for: name) != daemon.secrets.seal.token(for: name)
         else { return nil }
         return seal
     }
@@ -90,11 +90,11 @@ extension ControlServer {
     /// if a secret cannot be encrypted.
     private func imported(_ row: SenderRow.Webhook, of sender: SenderID) -> WebhookRecord? {
         if let known = daemon.senders.directory[sender], let webhook = known.webhook,
-            SenderRow(known, daemon.webhookSecrets).webhook == row
+            SenderRow(known, daemon.gateways.webhookSecrets).webhook == row
         {
             return webhook
         }
-        return WebhookRecord(row, of: sender, daemon.webhookSecrets)
+        return WebhookRecord(row, of: sender, daemon.gateways.webhookSecrets)
     }
 
     /// Takes over installations: as with any change of one, its hub puts it in order with the others.
@@ -140,7 +140,7 @@ extension ControlServer {
     ) throws(OperatorProblem) -> ImportRowResult {
         var known: GroupRecord?
         do throws(StoreError) {
-            let loaded = try daemon.store.load(.group(group.name, isForChange: false))
+            let loaded = try daemon.storage.store.load(.group(group.name, isForChange: false))
             if case .group(_, let record, _) = loaded { known = record }
         } catch { return .refused(field: nil, "the store cannot read the group: \(error)") }
         guard known != group else { return .done(.unchanged) }
