@@ -60,7 +60,7 @@ final class Activity {
     private let sendsPerSecond: Int
     private let flapSeconds: Int
     private var isEnded = false
-    private var begun = Instant.distantPast
+    private var begun: Instant?
     private var breaks = 0
     private var nextToSend = 0
     private var nextToBreak = 0
@@ -79,9 +79,9 @@ final class Activity {
 
     /// Starts; a second call has no effect.
     func begin() {
-        guard begun == .distantPast, sendsPerSecond > 0 || flapSeconds > 0 else { return }
+        guard begun == nil, sendsPerSecond > 0 || flapSeconds > 0 else { return }
         begun = scene.reactor.now.monotonic
-        beat(begun)
+        beat(scene.reactor.now.monotonic)
     }
 
     /// Stops all actions.
@@ -91,7 +91,7 @@ final class Activity {
     func countStored() { stored += 1 }
 
     private func beat(_ now: Instant) {
-        guard !isEnded else { return }
+        guard !isEnded, let begun else { return }
         let elapsed = now.milliseconds(since: begun)
         let all = devices()
         let due = Int(elapsed) * sendsPerSecond / 1_000

@@ -226,7 +226,7 @@ struct GatewayTests {
         _ = desk.answer(start[0], 200)
         let prompt = desk.deliver(Samples.message(3, lifetime: 0)).starts
         #expect(desk.answer(prompt[0], 500).ended == ["3 expired"])
-        #expect(desk.nextTick == .distantFuture)
+        #expect(desk.nextTick == nil)
     }
 
     @Test("requests are bounded for each endpoint and for all, and senders take turns")
@@ -306,5 +306,5 @@ extension GatewayTests {
 }
 
 extension Desk {
-    var nextTick: Instant { gateway.nextTick(now.monotonic) }
+    var nextTick: Instant? { gateway.nextTick(now.monotonic) }
 }

@@ -29,8 +29,7 @@ final class APNsHost: ReactorDelegate {
     private let tally: APNsTally
     let log: Log
     private let clock: ClockStatus
-    private var tickTimer: TimerID?
-    private var tickAt = Instant.distantFuture
+    private var tick: (timer: TimerID, due: Instant)?
     private var drained: (() -> Void)?
     private var ended: (() -> Void)?
 
@@ -107,14 +106,13 @@ final class APNsHost: ReactorDelegate {
     /// Schedules the next tick, earlier than before if the gateway has become busy.
     private func armTick(_ now: Now) {
         let next = gateway.nextTick(now)
-        guard next < tickAt else { return }
-        if let tickTimer { reactor.cancel(tickTimer) }
-        tickAt = next
-        tickTimer = reactor.schedule(at: next) { [unowned self] _ in
-            tickTimer = nil
-            tickAt = .distantFuture
+        guard next < tick?.due ?? .distantFuture else { return }
+        if let tick { reactor.cancel(tick.timer) }
+        let timer = reactor.schedule(at: next) { [unowned self] _ in
+            tick = nil
             handle(.tick)
         }
+        tick = (timer, next)
     }
 
     /// The time that Apple has, as it is believed: a token with the time of a clock that is wrong for a moment would be refused.

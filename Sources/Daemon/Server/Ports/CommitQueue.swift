@@ -42,7 +42,7 @@ struct CommitQueue {
     /// When lazy batches stop waiting for a durable one and are committed.
     private var lazyEnd = Instant.distantFuture
     /// The time of the next attempt after a failure.
-    var pausedUntil = Instant.distantPast
+    var pausedUntil: Instant?
     /// Whether the queue is stopping: waiting batches are committed at once, and new ones are refused.
     var isStopping = false
 
@@ -73,9 +73,9 @@ struct CommitQueue {
     mutating func next() -> Monitor<CommitQueue>.Step<[Entry]> {
         if entries.isEmpty { return isStopping ? .done([]) : .wait(until: .distantFuture) }
         if isStopping { return .done(popCommit()) }
-        if pausedUntil > .distantPast {
-            if Now.read().monotonic < pausedUntil { return .wait(until: pausedUntil) }
-            pausedUntil = .distantPast
+        if let end = pausedUntil {
+            if Now.read().monotonic < end { return .wait(until: end) }
+            pausedUntil = nil
         }
         let isWaiting = prompt == 0 && waitingWrites < Limits.Store.writesPerCommit
         if isWaiting, Now.read().monotonic < lazyEnd { return .wait(until: lazyEnd) }

@@ -21,7 +21,7 @@ final class WebhookHost {
     private let clock: ClockStatus
     private let tally: WebhookTally
     private let log: Log
-    private var tickAt = Instant.distantFuture
+    private var tickAt: Instant?
     private var idle: (() -> Void)?
     /// Whether the states of endpoints may have changed.
     private var countsEndpoints = false
@@ -73,17 +73,17 @@ final class WebhookHost {
                 answer, microseconds: machine.monotonic.milliseconds(since: request.startedAt) * 1_000)
             gateway.handle(.answered(request: request.number, answer), now: now, effects: &effects)
         }
-        if now.monotonic >= tickAt {
+        if now.hasReached(tickAt) {
             gateway.handle(.tick, now: now, effects: &effects)
-            tickAt = .distantFuture
+            tickAt = nil
         }
         apply(now, machine.monotonic)
         if gateway.isIdle {
             idle?()
             idle = nil
         }
-        tickAt = min(tickAt, gateway.nextTick(now.monotonic))
-        let wait = tickAt == .distantFuture ? 60_000 : tickAt.milliseconds(since: clock.now().monotonic) + 1
+        if let next = gateway.nextTick(now.monotonic) { tickAt = next.orEarlier(tickAt) }
+        let wait = tickAt.map { $0.milliseconds(since: clock.now().monotonic) + 1 } ?? 60_000
         client.wait(milliseconds: wait)
         return true
     }

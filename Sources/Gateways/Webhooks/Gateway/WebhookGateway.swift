@@ -51,10 +51,9 @@ public struct WebhookGateway {
         send(now, &effects)
     }
 
-    /// When the next tick is due. Far in the future if nothing waits.
-    public func nextTick(_ now: Instant) -> Instant {
-        waiting.isEmpty
-            ? .distantFuture : now.advanced(milliseconds: Limits.Webhook.tickMilliseconds)
+    /// When the next tick is due; `nil` if nothing waits.
+    public func nextTick(_ now: Instant) -> Instant? {
+        waiting.isEmpty ? nil : now.advanced(milliseconds: Limits.Webhook.tickMilliseconds)
     }
 
     /// Whether no request is in flight.

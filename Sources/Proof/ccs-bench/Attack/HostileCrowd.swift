@@ -11,7 +11,7 @@ final class HostileCrowd {
     private let make: (Int) -> HostileScript
     private let http2: TLSClientSettings
     private var peers: [ObjectIdentifier: HostilePeer] = [:]
-    private var begin = Instant.distantPast
+    private var begin: Instant?
     private var isOver = false
     /// Connections started.
     private(set) var begun = 0
@@ -48,7 +48,8 @@ final class HostileCrowd {
     /// Opens connections that are due.
     func openDue(_ now: Instant) throws(BenchError) {
         guard !isOver else { return }
-        if begin == .distantPast { begin = now }
+        let begin = begin ?? now
+        self.begin = begin
         let allowed = wanted + Int(now.milliseconds(since: begin)) * perSecond / 1_000
         for _ in 0..<Self.perTurn where peers.count < wanted && begun < allowed {
             let peer = HostilePeer(self, make(begun))

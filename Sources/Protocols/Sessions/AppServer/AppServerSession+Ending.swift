@@ -29,7 +29,7 @@ extension AppServerSession {
     mutating func finishAfterAnswers(_ reason: CloseReason) {
         guard case .ready(let sender) = state else { return }
         state = .finishing(sender, reason)
-        stateDeadline = .distantFuture
+        stateDeadline = nil
     }
 
     /// Ends the connection after the wait for answers.

@@ -109,8 +109,8 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
     var isCongested = false
     /// Whether the congestion has been reported to the core.
     var isCongestionReported = false
-    /// The deadline of the login, later that of the last answers.
-    var stateDeadline: Instant
+    /// The deadline of the login, later that of the last answers; `nil` until the end of the call that begins to wait for them.
+    var stateDeadline: Instant?
     /// When something was last sent.
     var lastSent: Instant
     /// The time of the last call with bytes from the peer.
@@ -149,7 +149,7 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
         // The bytes written last are sent after this call; then there is room.
         case .ready where !unwritten.isEmpty && !isCongested: lastSent.advanced(milliseconds: 1)
         case .ready: min(keepaliveDeadline, idleDeadline)
-        default: stateDeadline
+        default: stateDeadline ?? .distantFuture
         }
     }
 
@@ -245,7 +245,7 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
         let hasSent = io.out.bytes.count != sentBefore
         if hasSent { lastSent = now.monotonic }
         // The number of answers due is limited, because nothing more is read; so every answer extends the deadline.
-        if state.isFinishing, hasSent || stateDeadline == .distantFuture {
+        if state.isFinishing, hasSent || stateDeadline == nil {
             stateDeadline = now.monotonic.advanced(milliseconds: Limits.AppServer.farewellMilliseconds)
         }
         // Backpressure: the session waits for the core during the login, and later once enough messages are queued.

@@ -73,8 +73,8 @@ public final class HTTP2ClientConnection {
     private var budget: FrameBudget
     /// When the server last sent bytes of a frame that HTTP/2 defines; initially the time of connecting.
     private var lastReceived: Instant
-    /// When the connection last changed from idle to busy.
-    private var busySince = Instant.distantPast
+    /// When the connection last changed from idle to busy; initially the time of connecting.
+    private var busySince: Instant
     /// When the unanswered PING was sent; initially the time of connecting, since SETTINGS are due.
     private var askedAt: Instant?
     /// No request times out before this.
@@ -99,6 +99,7 @@ public final class HTTP2ClientConnection {
             ], firstStreams: firstStreams)
         budget = FrameBudget(now: now)
         lastReceived = now
+        busySince = now
         askedAt = now
         // Twice the limit: nghttp2 sends WINDOW_UPDATE only when half of the window is free again.
         session.setWindow(of: 0, to: 2 * Limits.HTTP2Client.answersBytes)

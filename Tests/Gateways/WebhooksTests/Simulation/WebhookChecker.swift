@@ -100,7 +100,7 @@ struct WebhookChecker {
     mutating func idle(_ gateway: WebhookGateway, _ now: Instant) {
         let waiting = gateway.endpoints.values.reduce(0) { $0 + $1.lanes.count }
         let inFlight = gateway.endpoints.values.reduce(0) { $0 + $1.inFlight }
-        guard gateway.isIdle, waiting == 0, inFlight == 0, gateway.nextTick(now) == .distantFuture else {
+        guard gateway.isIdle, waiting == 0, inFlight == 0, gateway.nextTick(now) == nil else {
             return problems.append(
                 "rest: \(gateway.flights.count) flights, \(inFlight) counted, \(waiting) lanes are left")
         }

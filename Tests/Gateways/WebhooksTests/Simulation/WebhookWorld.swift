@@ -294,8 +294,7 @@ final class WebhookWorld {
         if let sender = effects.gone.first, sender == Self.sender {
             after(number(10...2_000)) { [self] in changeRecord(.gone) }
         }
-        let next = gateway.nextTick(now.monotonic)
-        guard next != .distantFuture, gatewayTick == .max else { return }
+        guard gateway.nextTick(now.monotonic) != nil, gatewayTick == .max else { return }
         gatewayTick = time + Limits.Webhook.tickMilliseconds
         after(Limits.Webhook.tickMilliseconds) { [self] in
             gatewayTick = .max

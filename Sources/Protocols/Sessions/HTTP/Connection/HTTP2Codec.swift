@@ -15,7 +15,7 @@ final class HTTP2Codec: HTTPCodec {
     private var budget: FrameBudget
     private var incoming: [UInt32: IncomingRequest] = [:]
     /// When the progress of the incomplete requests is checked next.
-    private var nextCheck = Instant.distantFuture
+    private var nextCheck: Instant?
     /// Requests accepted and not answered, including those whose streams are closed: they cost as much work.
     private var requestsInProgress = 0
     /// Since when answers wait for the peer's windows, and how many bytes had been written at that time.
@@ -30,7 +30,7 @@ final class HTTP2Codec: HTTPCodec {
         connection.refusal = { refusals.response(to: $0, of: $1) }
     }
 
-    var deadline: Instant { min(nextCheck, stallDeadline) }
+    var deadline: Instant { stallDeadline.orEarlier(nextCheck) }
     var isIdle: Bool { connection.isEmpty }
     /// Unread answers cause backpressure: no request is accepted, but frames are still read because of window updates.
     var hasRoom: Bool {
@@ -60,10 +60,10 @@ final class HTTP2Codec: HTTPCodec {
     func updateDeadlines(isReading: Bool, now: Now) {
         guard isReading else {
             incoming.removeAll()
-            nextCheck = .distantFuture
+            nextCheck = nil
             return
         }
-        if nextCheck == .distantFuture, !connection.isEmpty { checkProgress(now) }
+        if nextCheck == nil, !connection.isEmpty { checkProgress(now) }
     }
 
     func answer(_ exchange: UInt32, _ response: HTTPResponse, now: Now) {
@@ -93,7 +93,7 @@ final class HTTP2Codec: HTTPCodec {
     func wake(now: Now) {
         if stallDeadline <= now.monotonic {
             breakOff(.slowConsumer, .flood)
-        } else if nextCheck <= now.monotonic {
+        } else if now.hasReached(nextCheck) {
             checkProgress(now)
         }
     }
@@ -159,7 +159,6 @@ final class HTTP2Codec: HTTPCodec {
         }
         incoming = seen
         nextCheck =
-            seen.isEmpty
-            ? .distantFuture : now.monotonic.advanced(milliseconds: Limits.HTTP2.checkMilliseconds)
+            seen.isEmpty ? nil : now.monotonic.advanced(milliseconds: Limits.HTTP2.checkMilliseconds)
     }
 }
