@@ -15,25 +15,16 @@ extension DeviceSession.Open {
         if isInternal { return }
         let messageID = messageID(of: message)
         let target = DeviceTarget(message.to ?? [], settings.seal)
-        if let reason = Self.fault(in: message, messageID: messageID, target: target) {
+        let asked = Int(message.timeToLive ?? Int32(clamping: Limits.Message.upstreamLifetimeSeconds))
+        let lifetime = min(max(asked, 0), Limits.Message.upstreamLifetimeSeconds)
+        let left = lifetime - Int(max(0, message.queued ?? 0))
+        let isExpired = lifetime > 0 && left <= 0
+        if let reason = fault(in: message, messageID: messageID, target: target, isExpired: isExpired) {
             return writeSendError(
                 reason, category: message.category, messageID: messageID, sender: target?.sender, now: now,
                 io: &io)
         }
         guard let target else { return }
-        let asked = Int(message.timeToLive ?? Int32(clamping: Limits.Message.upstreamLifetimeSeconds))
-        let lifetime = min(max(asked, 0), Limits.Message.upstreamLifetimeSeconds)
-        let left = lifetime - Int(max(0, message.queued ?? 0))
-        guard lifetime == 0 || left > 0 else {
-            return writeSendError(
-                UpstreamRefusal.expired.rawValue, category: message.category, messageID: messageID,
-                sender: target.sender, now: now, io: &io)
-        }
-        guard upstream.hasRoom(for: message.category) else {
-            return writeSendError(
-                UpstreamRefusal.tooMany.rawValue, category: message.category, messageID: messageID,
-                sender: target.sender, now: now, io: &io)
-        }
         let requestID = upstream.add(
             streamID: incoming, category: message.category, messageID: messageID, sender: target.sender,
             receivedAt: now.monotonic)
@@ -142,16 +133,17 @@ extension DeviceSession.Open {
         return first.isEmpty ? second : first
     }
 
-    /// Validates the form of a message. Returns the error word for the app, or `nil` if the message is valid.
-    private static func fault(
-        in message: MCS.DataMessage, messageID: [UInt8], target: DeviceTarget?
+    /// Validates a message. Returns the error word for the app, or `nil` if the message is accepted.
+    private func fault(
+        in message: MCS.DataMessage, messageID: [UInt8], target: DeviceTarget?, isExpired: Bool
     ) -> String? {
         guard message.to?.isEmpty == false else { return "missing_to" }
         guard target != nil, !messageID.isEmpty, messageID.count <= Limits.AppServer.messageIDBytes,
             !message.category.isEmpty, message.category.count <= Limits.Registration.fieldBytes,
             (message.persistentID?.count ?? 0) <= Limits.AppServer.messageIDBytes,
             // App servers repeat these in XML, some of them without escapes.
-            isXMLText(messageID), isXMLText(message.category), isXMLText(message.persistentID ?? [])
+            Self.isXMLText(messageID), Self.isXMLText(message.category),
+            Self.isXMLText(message.persistentID ?? [])
         else { return UpstreamRefusal.invalidParameters.rawValue }
         var bytes = message.rawData?.count ?? 0
         var pairs = 0
@@ -161,7 +153,8 @@ extension DeviceSession.Open {
             try AppData.forEach(in: body.raw) { key, value in
                 pairs += 1
                 bytes += key.byteCount + value.byteCount
-                isAllText = isAllText && isText([UInt8](copying: key)) && isText([UInt8](copying: value))
+                isAllText =
+                    isAllText && Self.isText([UInt8](copying: key)) && Self.isText([UInt8](copying: value))
             }
         } catch {
             isAllText = false
@@ -169,7 +162,9 @@ extension DeviceSession.Open {
         if bytes > Limits.Message.payloadBytes || pairs > Limits.Message.upstreamPairs {
             return UpstreamRefusal.tooLarge.rawValue
         }
-        return isAllText ? nil : UpstreamRefusal.invalidParameters.rawValue
+        guard isAllText else { return UpstreamRefusal.invalidParameters.rawValue }
+        if isExpired { return UpstreamRefusal.expired.rawValue }
+        return upstream.hasRoom(for: message.category) ? nil : UpstreamRefusal.tooMany.rawValue
     }
 
     private static func isXMLText(_ bytes: [UInt8]) -> Bool { bytes.raw.isXMLText }
