@@ -212,6 +212,13 @@ struct FrameHeaderTests {
                 .frame(with: [], in: LogReaderTests.log)
             #expect(FrameHeader.read(bytes: frame, in: LogReaderTests.log) == .damaged, "\(epoch) \(number)")
         }
+        for (confirmed, isRight) in [(4, true), (5, false), (6, false)] as [(UInt64, Bool)] {
+            let header = FrameHeader(
+                term: Term(Epoch(1), Claim(1)), number: 5, time: 0, confirmed: confirmed, previous: 1)
+            let read = FrameHeader.read(
+                bytes: header.frame(with: [], in: LogReaderTests.log), in: LogReaderTests.log)
+            #expect(read == (isRight ? .frame(header) : .damaged), "\(confirmed)")
+        }
         // A mark with the number of a commit, and a commit with the number of a mark.
         for kind in [FrameHeader.Kind.mark, .commit] {
             var frame = FrameHeader(term: Term(Epoch(1), Claim(1)), number: kind == .mark ? 2 : 1, time: 0)

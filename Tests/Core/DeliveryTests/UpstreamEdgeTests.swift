@@ -160,6 +160,16 @@ import Testing
         #expect(bench.partitions[0].core.figures.outstanding == 1)
     }
 
+    @Test("A now-or-never message counts as expired when its session ends before its answer")
+    func volatileAtTheEnd() {
+        let bench = bench()
+        bench.bindAppServer()
+        #expect(answers(bench, Harness.upstream(1, lifetime: 0, id: "")) == ["stored 1"])
+        bench.post(.appServerClosed(appServer, Harness.sender))
+        bench.settle()
+        #expect(bench.up.accepted == 1 && bench.up.expired == 1 && bench.up.delivered == 0)
+    }
+
     @Test("A now-or-never message counts as expired when its session reports it as expired")
     func passingTooLate() {
         let bench = bench()

@@ -39,6 +39,9 @@ import Testing
         }
         try store.apply(.putSubscription(Samples.subscription(5, 1)))
         let registrations = (1...devices).reduce(0) { $0 + $1 % 3 }
+        if kind == .memory {
+            #expect(try store.census(after: DeviceID(5), examine: 1).devices == devices - 5)
+        }
         for examine in [1, 7, 1_000] {
             var (sum, after, parts) = (RegistryCensus(), DeviceID?.none, 0)
             repeat {

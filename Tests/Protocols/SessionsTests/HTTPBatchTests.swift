@@ -187,5 +187,9 @@ import Wire
         let harness = HTTPTokenTests.harness()
         harness.send(Self.request(Array(many.dropFirst())))
         #expect(HTTPTokenTests.answer(harness).status == "200", "canary: the limit itself is accepted")
+        let named = HTTPTokenTests.harness()
+        let id = String(repeating: "x", count: Limits.HTTP.contentIDBytes)
+        named.send(Self.request([Self.part(id, Self.message())]))
+        #expect(named.events.count == 1, "the longest ID of a part is accepted")
     }
 }

@@ -332,6 +332,7 @@ import Wire
             (old("Crypto-Key: dh=\(base64(point))\r\nEncryption: salt=AAAA\r\n"), "salt in Encryption"),
             (old(oldHeaders + "Encryption: rs=2\r\n"), "rs in Encryption"),
             (old(oldHeaders + "Encryption: rs=x\r\n"), "rs in Encryption"),
+            (old(oldHeaders + "Encryption: rs=00000004096\r\n"), "rs in Encryption"),
             (old("Crypto-Key: p256ecdsa=a\r\nEncryption: salt=\(salt)\r\n"), "dh in Crypto-Key"),
             (old("Crypto-Key: dh=AAAA\r\nEncryption: salt=\(salt)\r\n"), "dh in Crypto-Key"),
             (old("Crypto-Key: dh=\(base64(key))\r\nEncryption: salt=\(salt)\r\n"), "not on the curve"),
@@ -356,6 +357,7 @@ import Wire
             Self.request(body: Self.content(rs: [0, 0, 0, 18], record: 35)),
             Self.request(body: Self.content(rs: [127, 127, 127, 127])),
             Self.old(Self.oldHeaders + "Encryption: rs=4096\r\n"),
+            Self.old(Self.oldHeaders + "Encryption: rs=0000004096\r\n"),
             Self.old(Self.oldHeaders, String(repeating: "r", count: 18)),
         ] {
             let harness = Self.harness()

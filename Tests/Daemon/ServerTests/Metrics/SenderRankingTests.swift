@@ -74,7 +74,10 @@ import Testing
             tally.countRefused(.malformed, of: SenderID(5))
             tally.countRefused(.malformed, of: SenderID(6))
             tally.countRefused(.malformed, of: nil)
-            figures.add(tally)
+            // As that of a turn of another partition.
+            var sum = SenderTally()
+            sum.add(tally)
+            figures.add(sum)
         }
         let sums = figures.sums(of: SenderID(5))
         let found = zip(Metric.refusalReasons, sums?.refused ?? []).filter { $1 > 0 }.map { "\($0) \($1)" }
