@@ -3,8 +3,8 @@ import Cluster
 import Foundation
 import Testing
 
-/// Whole nodes in simulated worlds: `CCS_SEED` sets the first seed, `CCS_SEEDS` the number of seeds, 24 without it; some ten a second in
-/// release on one processor.
+/// Whole nodes in simulated worlds: `CCS_SEED` sets the first seed, `CCS_SEEDS` the number of seeds, 24 without it; some forty a second
+/// in release on one processor.
 @Suite("nodes in the simulation") struct NodeWorldTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let first = environment["CCS_SEED"].flatMap { UInt64($0) } ?? 0
