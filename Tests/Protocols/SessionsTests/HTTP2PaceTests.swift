@@ -36,6 +36,7 @@ import Wire
         scene.send(HTTP2Scene.registration(3))
         scene.pass(seconds: Limits.HTTP.bodyGraceSeconds + 1)
         #expect(scene.peer.answers[1]?.status == "408" && scene.peer.answers[1]?.reset == 0)
+        #expect(scene.harness.responses.map(\.status) == [.requestTimeout], "it is counted")
         scene.step { $0.perform(.reply(requestID: 1, .registered(TokenName(HTTPSessionTests.name(1))))) }
         #expect(scene.peer.answers[3]?.status == "200" && scene.harness.close == nil)
     }

@@ -147,6 +147,7 @@ import Wire
         #expect(
             request.renewed
                 == TokenClaim(name: Self.other, proof: Self.proofOfDevice, projects: [.sender(SenderID(77))]))
+        #expect(request.project == .sender(SenderID(77)))
         plain.perform(
             .reply(requestID: request.requester.requestID, .registered(TokenName(Self.other))))
         #expect(plain.sent.hasSuffix("\r\n\r\n{\"token\":\"\(Self.token(Self.other))\"}"))
