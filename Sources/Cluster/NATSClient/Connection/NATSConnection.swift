@@ -50,7 +50,7 @@ public final class NATSConnection {
     private let report: (Report) -> Void
     private var rotation: ServerRotation
     private var state = State.stopped
-    private var timer: (id: TimerID, due: Instant)?
+    private let timer: EarliestTimer
     /// What is sent when the connection cannot take it: nothing. It gives the session a buffer while no socket is open.
     private var discarded = ByteBuffer()
 
@@ -62,6 +62,7 @@ public final class NATSConnection {
         self.settings = settings
         self.reactor = reactor
         self.report = report
+        timer = EarliestTimer(reactor)
         rotation = ServerRotation(servers: settings.servers, seed: seed)
     }
 
@@ -256,14 +257,10 @@ public final class NATSConnection {
 
     /// Sets the timer for the session, if it fires too late.
     private func arm() {
-        guard let next = attempt?.session.nextTick, next < timer?.due ?? .distantFuture else { return }
-        if let timer { reactor.cancel(timer.id) }
-        let id = reactor.schedule(at: next) { [weak self] now in
-            guard let self else { return }
-            self.timer = nil
-            self.run { $0.tick(now: now.monotonic, output: &$1, events: &$2) }
+        guard let next = attempt?.session.nextTick else { return }
+        timer.set(at: next) { [weak self] now in
+            self?.run { $0.tick(now: now.monotonic, output: &$1, events: &$2) }
         }
-        timer = (id, next)
     }
 }
 

@@ -14,7 +14,7 @@ public final class JetStreamClient {
     private var machine: JetStreamMachine
     private var connection: NATSConnection?
     private var isDelivering = false
-    private var timer: (id: TimerID, due: Instant)?
+    private let timer: EarliestTimer
 
     /// Creates a client that does nothing before `start`.
     public init(
@@ -22,6 +22,7 @@ public final class JetStreamClient {
         report: @escaping (JetStreamEvent) -> Void
     ) {
         self.reactor = reactor
+        timer = EarliestTimer(reactor)
         self.report = report
         machine = JetStreamMachine(names: names)
         connection = NATSConnection(settings: settings, reactor: reactor, seed: SecureRandom.number()) {
@@ -171,15 +172,11 @@ public final class JetStreamClient {
     }
 
     private func arm(at next: Instant) {
-        guard next < timer?.due ?? .distantFuture else { return }
-        if let timer { reactor.cancel(timer.id) }
-        let id = reactor.schedule(at: next) { [weak self] now in
+        timer.set(at: next) { [weak self] now in
             guard let self else { return }
-            self.timer = nil
             self.machine.tick(now: now.monotonic)
             self.perform()
             self.deliver()
         }
-        timer = (id, next)
     }
 }

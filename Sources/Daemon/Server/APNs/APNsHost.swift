@@ -29,7 +29,7 @@ final class APNsHost: ReactorDelegate {
     private let tally: APNsTally
     let log: Log
     private let clock: ClockStatus
-    private var tick: (timer: TimerID, due: Instant)?
+    private let ticks: EarliestTimer
     private var drained: (() -> Void)?
     private var ended: (() -> Void)?
 
@@ -40,6 +40,7 @@ final class APNsHost: ReactorDelegate {
         answer: @escaping ([GatewayAnswer]) -> Void
     ) {
         self.reactor = reactor
+        ticks = EarliestTimer(reactor)
         mailbox = ThreadMailbox(waking: reactor.handle)
         self.tally = tally
         self.log = log
@@ -105,14 +106,7 @@ final class APNsHost: ReactorDelegate {
 
     /// Schedules the next tick, earlier than before if the gateway has become busy.
     private func armTick(_ now: Now) {
-        let next = gateway.nextTick(now)
-        guard next < tick?.due ?? .distantFuture else { return }
-        if let tick { reactor.cancel(tick.timer) }
-        let timer = reactor.schedule(at: next) { [unowned self] _ in
-            tick = nil
-            handle(.tick)
-        }
-        tick = (timer, next)
+        ticks.set(at: gateway.nextTick(now)) { [unowned self] _ in handle(.tick) }
     }
 
     /// The time that Apple has, as it is believed: a token with the time of a clock that is wrong for a moment would be refused.
