@@ -45,6 +45,6 @@ struct AppleKillPlan {
     /// Options of the mock.
     var mockOptions: [String] {
         let faults = rates.map { "\($0.kind)=\($0.rate)" }.joined(separator: ",")
-        return ["--log-at-once", "--prove", "--faults", "\(seed):\(faults)"]
+        return ["--prove", "--faults", "\(seed):\(faults)"]
     }
 }

@@ -21,7 +21,7 @@ enum AppleOutage: CaseIterable {
         switch self {
         case .dead: try apple.revive()
         case .stopped: apple.pause(false)
-        case .refusing: try apple.control("POST", "/refuse", ["on": false])
+        case .refusing: try apple.refuse(false)
         }
     }
 }

@@ -36,7 +36,7 @@ final class AppleMock {
             [
                 Self.script, "serve", "--dir", scratch.url.path, "--port", String(fixed[0]), "--sandbox-port",
                 String(fixed[1]), "--admin-port", String(fixed[2]), "--log", log.path, "--log-payload",
-                "--ready", ready.path,
+                "--log-at-once", "--ready", ready.path,
             ] + options
         try process.run()
         try eventually("the mock of Apple listens") {
@@ -84,7 +84,7 @@ final class AppleMock {
     /// Returns the path of a certificate or key.
     func file(_ name: String) -> String { scratch.url.appendingPathComponent(name).path }
 
-    /// The requests so far, in the order in which the mock has answered them.
+    /// The requests so far, in the order in which the mock has answered them: each is here before its answer is sent.
     var requests: [[String: Any]] { events { $0["path"] != nil } }
 
     /// Returns the requests for a device token.
@@ -119,9 +119,9 @@ final class AppleMock {
         return object
     }
 
-    /// Has the mock abort all new connections, or accept them again; those that are open end.
+    /// Has the mock abort all new connections and those that are open, or accept them again: what comes then at once is not disturbed.
     func refuse(_ isOn: Bool) throws {
         try control("POST", "/refuse", ["on": isOn])
-        try control("POST", "/kill")
+        if isOn { try control("POST", "/kill") }
     }
 }
