@@ -11,6 +11,7 @@ private final class RawServer {
     private var peer: Int32 = -1
     private(set) var received: [UInt8] = []
     private(set) var isEnded = false
+    private var answeredPings = 0
     let name: String
 
     init(_ name: String) throws {
@@ -35,7 +36,7 @@ private final class RawServer {
         guard poll(&entry, 1, 0) == 1 else { return false }
         hangUp()
         peer = Glibc.accept(socket.descriptor.number, nil, nil)
-        (received, isEnded) = ([], false)
+        (received, isEnded, answeredPings) = ([], false, 0)
         return peer >= 0
     }
 
@@ -50,6 +51,19 @@ private final class RawServer {
                 return
             }
             received += buffer[..<count]
+        }
+    }
+
+    /// What the client has sent, as text.
+    var words: String { String(decoding: received, as: UTF8.self) }
+
+    /// Reads what is there, and answers the pings.
+    func serve() {
+        read()
+        let pings = words.ranges(of: "PING\r\n").count
+        while answeredPings < pings {
+            send("PONG\r\n")
+            answeredPings += 1
         }
     }
 
@@ -72,10 +86,9 @@ private final class RawServer {
         let found = try #require(server)
         found.describe()
         try test.run("the client logs in") {
-            found.read()
-            return String(decoding: found.received, as: UTF8.self).contains("PING\r\n")
+            found.serve()
+            return found.words.contains("PING\r\n")
         }
-        found.send("PONG\r\n")
         #expect(try test.connected() == found.name)
         return found
     }
@@ -156,8 +169,113 @@ private final class RawServer {
         found.send("MSG stranger 99 2\r\nhi\r\nPING\r\n")
         try test.run("the ping is answered") {
             found.read()
-            return String(decoding: found.received, as: UTF8.self).contains("PONG\r\n")
+            return found.words.contains("PONG\r\n")
         }
         #expect(try test.jetStream.isConnected)
+    }
+
+    // MARK: Returns
+
+    /// A client that could not reach the server that it prefers, uses another one, and has begun to try a return.
+    private func away() throws -> (test: TestClient, home: RawServer, other: RawServer) {
+        let (home, other) = (try RawServer("home"), try RawServer("other"))
+        var settings = NATSSettings(servers: [other.address, home.address], name: "tests")
+        settings.preferred = [home.address]
+        let test = try TestClient(settings)
+        try test.run("the preferred server is tried first") { home.accept() }
+        home.hangUp()
+        _ = try test.attemptFailed()
+        _ = try login(test, [other])
+        let since = Now.read().monotonic
+        try test.run("a return is tried") {
+            other.serve()
+            return home.accept()
+        }
+        #expect(Now.read().monotonic.milliseconds(since: since) >= 1_900)
+        #expect(try test.jetStream.server?.name == "other" && test.takeEvents().isEmpty)
+        return (test, home, other)
+    }
+
+    /// Lets the second connection log in. Returns the subject of its message.
+    private func subject(_ test: TestClient, _ home: RawServer, _ other: RawServer) throws -> Substring {
+        home.describe()
+        var subject: Substring?
+        try test.run("the message of the second connection") {
+            home.serve()
+            other.serve()
+            subject = home.words.firstMatch(of: /PUB (_INBOX\.[A-Z0-9a-z]+) 0\r\n\r\n/)?.1
+            return subject != nil
+        }
+        return try #require(subject)
+    }
+
+    @Test("a client returns once a message has passed between the servers, and what it has published arrives")
+    func returns() throws {
+        let (test, home, other) = try away()
+        let subject = try subject(test, home, other)
+        #expect(other.words.contains("SUB \(subject) 0\r\n"))
+        let payload = [UInt8](repeating: 0x61, count: 1 << 20)
+        for _ in 1...24 { #expect(try test.jetStream.publish(payload, to: "s")) }
+        other.send("MSG stranger 0 0\r\n\r\nPING\r\nMSG \(subject) 0 0\r\n\r\nMSG s 9 2\r\nhi\r\n")
+        try test.next("what has arrived is reported before") { if case .message = $0 { true } else { nil } }
+        #expect(try test.disconnected() == .returned)
+        #expect(try test.connected() == "home")
+        try test.run("everything is sent") {
+            home.serve()
+            other.read()
+            return other.isEnded
+        }
+        #expect(other.received.count { $0 == 0x61 } >= 24 << 20)
+        #expect(try test.jetStream.publish([1], to: "after"))
+        try test.run("the preferred server is used") {
+            home.serve()
+            return home.words.contains("PUB after 1\r\n")
+        }
+    }
+
+    @Test("a preferred server that has no way to the others, or is silent, is left alone without a word")
+    func failedReturns() throws {
+        for isSilent in [true, false] {
+            let (test, home, other) = try away()
+            if !isSilent { _ = try subject(test, home, other) }
+            try test.run("the second connection is given up") {
+                if isSilent { home.read() } else { home.serve() }
+                other.serve()
+                return home.isEnded
+            }
+            try test.run("so is its subscription") {
+                other.serve()
+                return other.words.contains("UNSUB 0\r\n")
+            }
+            #expect(try test.jetStream.server?.name == "other" && test.takeEvents().isEmpty)
+        }
+    }
+
+    @Test("a stop ends a return, and so does the loss of the connection; then the preferred server is first")
+    func endedReturns() throws {
+        let (stopped, home, other) = try away()
+        _ = try subject(stopped, home, other)
+        try stopped.jetStream.stop()
+        #expect(try stopped.disconnected() == .stopped)
+        try stopped.run("both connections end") {
+            home.read()
+            other.read()
+            return home.isEnded && other.isEnded
+        }
+        #expect(stopped.takeEvents().isEmpty)
+        let (lost, own, last) = try away()
+        _ = try subject(lost, own, last)
+        last.hangUp()
+        #expect("\(try lost.disconnected())".hasPrefix("closed"))
+        try lost.run("the second connection ends, and another one is made") {
+            own.read()
+            return own.isEnded && own.accept()
+        }
+        own.describe()
+        try lost.run("the client logs in") {
+            own.serve()
+            return try lost.jetStream.isConnected
+        }
+        #expect(try lost.connected() == "home")
     }
 }

@@ -126,16 +126,16 @@ import Wire
         var rotation = ServerRotation(servers: servers, seed: 2)
         for _ in 1...20 {
             guard case .connect(let server) = rotation.next() else { continue }
-            rotation.connected(now: start)
-            rotation.lost(server, now: start.advanced(milliseconds: 5_000))
+            rotation.connected(to: server, now: start)
+            rotation.lost(now: start.advanced(milliseconds: 5_000))
             var order: [NATSServerAddress] = []
             while case .connect(let next) = rotation.next() { order.append(next) }
             #expect(order.count == 4 && order.last == server)
         }
         rotation = ServerRotation(servers: servers, seed: 3)
         guard case .connect(let server) = rotation.next() else { return }
-        rotation.connected(now: start)
-        rotation.lost(server, now: start.advanced(milliseconds: 4_999))
+        rotation.connected(to: server, now: start)
+        rotation.lost(now: start.advanced(milliseconds: 4_999))
         guard case .wait = rotation.next() else {
             Issue.record("a server that closes at once is asked in a loop")
             return

@@ -105,6 +105,29 @@ extension ServerTests {
             #expect(nodes.flatMap(\.confirmed) == expected)
         }
 
+        @Test("a client returns to the server that it prefers after that has started again, and goes on")
+        func returns() throws {
+            let cluster = try NATSCluster()
+            var settings = settings(cluster.servers)
+            settings.preferred = [settings.servers[1]]
+            let test = try TestClient(settings)
+            #expect(try test.connected() == "n2")
+            _ = try createStream(test)
+            try test.jetStream.follow(0, after: .start)
+            cluster.servers[1].kill()
+            try test.run("another server is used") {
+                try test.jetStream.server.map { $0.name != "n2" } ?? false
+            }
+            try cluster.servers[1].start()
+            try test.next("the return") { if case .disconnected(_, .returned) = $0 { true } else { nil } }
+            #expect(try test.connected() == "n2")
+            try test.run("the log goes on") {
+                try test.jetStream.append([1], frame(1), to: 0)
+                test.run(milliseconds: 200)
+                return test.takeEvents().contains { if case .followed(0, _, _) = $0 { true } else { false } }
+            }
+        }
+
         @Test("a stream whose configuration is wrong is reported with each problem")
         func problems() throws {
             let cluster = try NATSCluster()

@@ -4,7 +4,8 @@ public import Wire
 
 /// A connection to one of several NATS servers, which is made again for ever; confined to the thread of its reactor.
 ///
-/// It never blocks: a server that does not answer is given up after its pings, and another one is tried.
+/// It never blocks: a server that does not answer is given up after its pings, and another one is tried. While it uses a server that is
+/// not preferred, it returns to a preferred one by a probe: a second connection, over which a message must arrive at the first one.
 public final class NATSConnection {
     /// What happens to the connection. Reports are made within a turn of the reactor; the owner may call the connection in them.
     public enum Report {
@@ -50,6 +51,10 @@ public final class NATSConnection {
     private let report: (Report) -> Void
     private var rotation: ServerRotation
     private var state = State.stopped
+    /// The second connection, the subject of its message, and whether that has arrived over the first one.
+    private var probe: (attempt: Attempt, subject: [UInt8], isProved: Bool)?
+    /// The number of the subscription for that message; those of the owner begin with 1.
+    private static let probeSubscription: UInt64 = 0
     private let timer: EarliestTimer
     /// What is sent when the connection cannot take it: nothing. It gives the session a buffer while no socket is open.
     private var discarded = ByteBuffer()
@@ -63,7 +68,7 @@ public final class NATSConnection {
         self.reactor = reactor
         self.report = report
         timer = EarliestTimer(reactor)
-        rotation = ServerRotation(servers: settings.servers, seed: seed)
+        rotation = ServerRotation(servers: settings.servers, preferred: settings.preferred, seed: seed)
     }
 
     /// The current attempt or connection.
@@ -88,13 +93,13 @@ public final class NATSConnection {
             if let timer { reactor.cancel(timer) }
             state = .stopped
         }
-        fail(.stopped)
+        end(.stopped)
     }
 
     /// Ends the connection to a server that does not help, and tries the others first. Does nothing while there is none.
     public func leave() {
         guard case .connected = state else { return }
-        fail(.left)
+        end(.left)
     }
 
     private func tryNext() {
@@ -111,24 +116,32 @@ public final class NATSConnection {
     }
 
     private func begin(_ server: NATSServerAddress) {
+        let attempt = makeAttempt(server)
+        state = .connecting(attempt)
+        open(attempt)
+    }
+
+    private func makeAttempt(_ server: NATSServerAddress) -> Attempt {
         let session = NATSSession(
             name: settings.name, login: settings.login, tls: settings.tlsUse, now: Now.read().monotonic)
-        let attempt = Attempt(server, session)
-        state = .connecting(attempt)
+        return Attempt(server, session)
+    }
+
+    private func open(_ attempt: Attempt) {
         arm()
-        reactor.lookUp(server.host, port: server.port) { [weak self] result in
-            guard let self, self.attempt === attempt else { return }
+        reactor.lookUp(attempt.server.host, port: attempt.server.port) { [weak self] result in
+            guard let self, self.has(attempt) else { return }
             switch result {
             case .success(let found):
                 attempt.addresses = found.shuffled()[...]
                 self.connectNext(attempt, .unreachable("no address"))
-            case .failure(let error): self.fail(.unreachable(error.detail))
+            case .failure(let error): self.fail(attempt, .unreachable(error.detail))
             }
         }
     }
 
     private func connectNext(_ attempt: Attempt, _ failure: NATSFailure) {
-        guard let address = attempt.addresses.popFirst() else { return fail(failure) }
+        guard let address = attempt.addresses.popFirst() else { return fail(attempt, failure) }
         do throws(TransportError) {
             attempt.connection = try reactor.connect(
                 to: address, tls: settings.tlsUse == .first ? settings.tls : nil,
@@ -138,25 +151,81 @@ public final class NATSConnection {
         }
     }
 
-    /// Ends the attempt or the connection, reports it, and tries the next server.
-    private func fail(_ failure: NATSFailure) {
+    /// Whether an attempt is the current one or the probe.
+    private func has(_ attempt: Attempt) -> Bool { attempt === self.attempt || attempt === probe?.attempt }
+
+    /// Ends an attempt or a connection; a probe in silence.
+    private func fail(_ attempt: Attempt, _ failure: NATSFailure) {
+        guard attempt !== probe?.attempt else {
+            endProbe()
+            rotation.returnFailed(now: reactor.now.monotonic)
+            return arm()
+        }
+        if attempt === self.attempt { end(failure) }
+    }
+
+    /// Ends the current attempt or connection, reports it, and goes on with the successor, or tries the next server.
+    private func end(_ failure: NATSFailure, successor: Attempt? = nil) {
         guard let attempt else { return }
+        endProbe()
         let wasConnected = if case .connected = state { true } else { false }
         state = failure == .stopped ? .stopped : .waiting(nil)
         if let connection = attempt.connection {
             attempt.connection = nil
             // What a server that answers still has to get is sent: commands before a stop, and answers to its pings.
-            let isOrderly = failure == .stopped || failure == .lameDuck
+            let isOrderly = failure == .stopped || failure == .lameDuck || failure == .returned
             if isOrderly { connection.close(.operatorRequest) } else { connection.abort(.operatorRequest) }
         }
         let server = attempt.server
         if failure == .left {
-            rotation.left(server)
-        } else if wasConnected {
-            rotation.lost(server, now: reactor.now.monotonic)
+            rotation.left(now: reactor.now.monotonic)
+        } else if wasConnected, successor == nil {
+            rotation.lost(now: reactor.now.monotonic)
         }
         report(wasConnected ? .disconnected(server, failure) : .attemptFailed(server, failure))
-        if case .waiting(nil) = state { tryNext() }
+        guard case .waiting(nil) = state else {
+            successor?.connection?.abort(.operatorRequest)
+            return
+        }
+        if let successor { enter(successor, isReturn: true) } else { tryNext() }
+    }
+
+    /// The server of an attempt has accepted the login.
+    private func enter(_ attempt: Attempt, isReturn: Bool) {
+        guard let info = attempt.session.info else { return }
+        state = .connected(attempt)
+        rotation.connected(to: attempt.server, isReturn: isReturn, now: reactor.now.monotonic)
+        report(.connected(info))
+        arm()
+    }
+
+    // MARK: Return
+
+    /// Connects to a preferred server as well, and subscribes to the message that is to come from there.
+    private func beginProbe(_ server: NATSServerAddress) {
+        let subject = Array("_INBOX.\(Base32.text(SecureRandom.bytes(15)))".utf8)
+        let attempt = makeAttempt(server)
+        probe = (attempt, subject, false)
+        subscribe(subject, as: Self.probeSubscription)
+        open(attempt)
+    }
+
+    private func endProbe() {
+        guard let attempt = probe?.attempt else { return }
+        probe = nil
+        unsubscribe(Self.probeSubscription)
+        attempt.connection?.abort(.operatorRequest)
+        attempt.connection = nil
+    }
+
+    /// Publishes the message of a probe that has logged in, again and again: a server that has just started may not have its routes yet.
+    private func publishProbe(_ now: Instant) {
+        guard let (attempt, subject, _) = probe, attempt.session.isReady, let connection = attempt.connection,
+            connection.isOpen
+        else { return }
+        guard now < attempt.session.openBy else { return fail(attempt, .timedOut) }
+        attempt.session.publish([UInt8]().raw, to: subject, output: &connection.outbox.bytes)
+        connection.setNeedsFlush()
     }
 
     // MARK: Commands
@@ -210,11 +279,10 @@ public final class NATSConnection {
 
     // MARK: Session
 
-    /// Lets the session write to the connection, and handles what it reports.
+    /// Lets a session write to its connection, and handles what it reports.
     private func run(
-        _ body: (inout NATSSession, inout ByteBuffer, inout [NATSSession.Event]) -> Void
+        _ attempt: Attempt, _ body: (inout NATSSession, inout ByteBuffer, inout [NATSSession.Event]) -> Void
     ) {
-        guard let attempt else { return }
         var events: [NATSSession.Event] = []
         if let connection = attempt.connection, connection.isOpen {
             let before = connection.outbox.bytes.count
@@ -226,8 +294,12 @@ public final class NATSConnection {
         }
         for event in events {
             // The owner may have stopped the connection in a report: its other events are void.
-            guard attempt === self.attempt else { return }
+            guard has(attempt) else { return }
             handle(event, of: attempt)
+        }
+        if let probe, probe.isProved {
+            self.probe = nil
+            end(.returned, successor: probe.attempt)
         }
         arm()
     }
@@ -235,52 +307,69 @@ public final class NATSConnection {
     private func handle(_ event: NATSSession.Event, of attempt: Attempt) {
         switch event {
         case .startTLS: startTLS(attempt)
-        case .ready(let info):
-            state = .connected(attempt)
-            rotation.connected(now: reactor.now.monotonic)
-            report(.connected(info))
+        case .ended(let failure): fail(attempt, failure)
+        case .ready where attempt === probe?.attempt: publishProbe(reactor.now.monotonic)
+        case .leaving where attempt === probe?.attempt: fail(attempt, .lameDuck)
+        case _ where attempt === probe?.attempt: break
+        case .ready: enter(attempt, isReturn: false)
+        case .message(let message) where message.subscription == Self.probeSubscription:
+            if message.subject == probe?.subject { probe?.isProved = true }
         case .message(let message): report(.message(message))
         case .warning(let error): report(.warning(error))
         case .leaving: report(.leaving)
-        case .ended(let failure): fail(failure)
         }
     }
 
     private func startTLS(_ attempt: Attempt) {
-        guard let connection = attempt.connection, let tls = settings.tls else { return fail(.tlsRequired) }
+        guard let connection = attempt.connection, let tls = settings.tls else {
+            return fail(attempt, .tlsRequired)
+        }
         do throws(TransportError) {
             try connection.startTLS(tls, serverName: attempt.server.host)
         } catch {
-            fail(.untrusted(error.description))
+            fail(attempt, .untrusted(error.description))
         }
     }
 
-    /// Sets the timer for the session, if it fires too late.
+    /// Sets the timer for the sessions and the return, if it fires too late.
     private func arm() {
-        guard let next = attempt?.session.nextTick else { return }
-        timer.set(at: next) { [weak self] now in
-            self?.run { $0.tick(now: now.monotonic, output: &$1, events: &$2) }
+        guard let attempt else { return }
+        let next = attempt.session.nextTick.orEarlier(probe?.attempt.session.nextTick)
+        timer.set(at: min(next, rotation.returnAt)) { [weak self] now in self?.tick(now.monotonic) }
+    }
+
+    private func tick(_ now: Instant) {
+        if let attempt { run(attempt) { $0.tick(now: now, output: &$1, events: &$2) } }
+        if let attempt = probe?.attempt {
+            run(attempt) { $0.tick(now: now, output: &$1, events: &$2) }
+            publishProbe(now)
         }
+        if let server = rotation.returnTarget(now: now) { beginProbe(server) }
+        arm()
     }
 }
 
 extension NATSConnection: ConnectionDelegate {
+    /// The attempt that a connection belongs to.
+    private func attempt(of connection: Connection) -> Attempt? {
+        if connection === attempt?.connection { return attempt }
+        return connection === probe?.attempt.connection ? probe?.attempt : nil
+    }
+
     public func connectionOpened(_ connection: Connection, now: Now) {
-        guard let attempt, connection === attempt.connection else {
-            return connection.abort(.operatorRequest)
-        }
+        guard let attempt = self.attempt(of: connection) else { return connection.abort(.operatorRequest) }
         guard attempt.session.isAwaitingTLS else { return attempt.session.connected() }
-        run { $0.tlsStarted(now: now.monotonic, output: &$1, events: &$2) }
+        run(attempt) { $0.tlsStarted(now: now.monotonic, output: &$1, events: &$2) }
     }
 
     public func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
-        guard let attempt, connection === attempt.connection else { return }
+        guard let attempt = self.attempt(of: connection) else { return }
         var events: [NATSSession.Event] = []
         let before = connection.outbox.bytes.count
         attempt.session.receive(
             bytes, now: now.monotonic, output: &connection.outbox.bytes, events: &events)
         if connection.outbox.bytes.count > before { connection.setNeedsFlush() }
-        run { $2 = events }
+        run(attempt) { $2 = events }
     }
 
     public func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {}
@@ -288,12 +377,12 @@ extension NATSConnection: ConnectionDelegate {
     public func connectionDeadline(_ connection: Connection, now: Now) {}
 
     public func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
-        guard let attempt, connection === attempt.connection else { return }
+        guard let attempt = self.attempt(of: connection) else { return }
         attempt.connection = nil
         let words = connection.failure.isEmpty ? reason.rawValue : connection.failure
-        if reason == .handshakeFailed { return fail(.untrusted(words)) }
+        if reason == .handshakeFailed { return fail(attempt, .untrusted(words)) }
         if attempt.session.isConnecting { return connectNext(attempt, .unreachable(words)) }
-        fail(.closed(words))
+        fail(attempt, .closed(words))
     }
 }
 

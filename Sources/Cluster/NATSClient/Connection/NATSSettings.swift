@@ -4,6 +4,9 @@ public import Transport
 public struct NATSSettings: Sendable {
     /// The servers of one cluster, in any order. Servers that they announce themselves are not used.
     public var servers: [NATSServerAddress]
+    /// Those of `servers` that are tried before the others, and to which a client returns: the server of its own machine. Without effect
+    /// if they are all or none of `servers`.
+    public var preferred: Set<NATSServerAddress> = []
     /// The name of this client in the server's monitoring.
     public var name: String
     /// How to log in.

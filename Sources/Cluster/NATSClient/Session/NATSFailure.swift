@@ -28,6 +28,8 @@ public enum NATSFailure: Error, Hashable, Sendable {
     case lameDuck
     /// The owner has left the server, since it confirms nothing.
     case left
+    /// The client has returned to a server that it prefers.
+    case returned
     /// The connection was closed, for this reason.
     case closed(String)
     /// The owner has stopped the client.
@@ -51,6 +53,7 @@ extension NATSFailure: CustomStringConvertible {
         case .silent: "did not answer two pings"
         case .lameDuck: "shuts down"
         case .left: "confirms nothing: another server is tried"
+        case .returned: "left for the server of this machine"
         case .closed(let words): "closed: \(words)"
         case .stopped: "stopped by ccsd"
         }

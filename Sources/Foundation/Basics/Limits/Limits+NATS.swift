@@ -35,6 +35,13 @@ extension Limits {
         public static let longestRetryMilliseconds: Int64 = 2_000
         /// Milliseconds that a connection must last before the waits start at the shortest again.
         public static let steadyMilliseconds: Int64 = 5_000
+        /// Milliseconds on another server until a return to a preferred one is tried. The pause doubles when a return fails or does not
+        /// last, and begins anew after one that has lasted.
+        public static let returnMilliseconds: Int64 = 2_000
+        /// Milliseconds of that pause at most.
+        public static let longestReturnMilliseconds: Int64 = 300_000
+        /// Milliseconds that a connection to a preferred server must last for that.
+        public static let steadyReturnMilliseconds: Int64 = 10_000
         /// Milliseconds after which a server in lame duck mode is left, so that answers in flight arrive. It waits for ten seconds, but
         /// its JetStream has ended by then.
         public static let leaveMilliseconds: Int64 = 100
