@@ -4,10 +4,14 @@ import Transport
 
 /// How to connect to the log, with the secrets that `cluster.json` names by their files.
 extension ClusterFile.LogServers {
-    /// Returns the settings of the client. Throws if an address is invalid or a file cannot be used.
-    public func settings(name: String) throws(ClusterFileProblem) -> NATSSettings {
+    /// Returns the settings of the client of a node with an address, which prefers servers on the same host. Throws if the address of a
+    /// server is invalid or a file cannot be used.
+    public func settings(name: String, of node: String? = nil) throws(ClusterFileProblem) -> NATSSettings {
         let addresses = try Self.addresses(servers, "servers")
         var settings = NATSSettings(servers: addresses, name: name, login: try natsLogin())
+        if let node, let own = try? NATSServerAddress(parsing: node).host.lowercased() {
+            settings.preferred = Set(addresses.filter { $0.host.lowercased() == own })
+        }
         guard let authorities else { return settings }
         settings.tlsUse = .always
         do throws(TransportError) {

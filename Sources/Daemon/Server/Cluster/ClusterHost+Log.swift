@@ -109,9 +109,11 @@ extension ClusterHost {
             health.disconnected(now.monotonic)
             contact.disconnected(now.monotonic)
             figuresDue = .distantPast
-            tally.disconnected()
-            log.warning(
-                "cluster_log_disconnected", ["server": .text("\(server)"), "problem": .text("\(failure)")])
+            let isReturn = failure == .returned
+            if !isReturn { tally.disconnected() }
+            log.write(
+                isReturn ? .notice : .warning, "cluster_log_disconnected",
+                ["server": .text("\(server)"), "problem": .text("\(failure)")])
             for hosted in replicas { handle(.disconnected, of: hosted, now) }
         case .attemptFailed(let server, let failure):
             log.repeating(

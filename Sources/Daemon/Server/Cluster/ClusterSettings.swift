@@ -72,7 +72,7 @@ struct ClusterSettings: Sendable {
         do throws(ClusterFileProblem) {
             names = try file.log.names()
             monitors = try file.log.monitorAddresses()
-            nats = try file.log.settings(name: "ccsd \(own.name)")
+            nats = try file.log.settings(name: "ccsd \(own.name)", of: own.address)
         } catch { throw ClusterSettingsProblem(file: path, problem: error.description) }
         let files = TLSFileNames(
             certificate: "\(folder)/\(ClusterFounding.Files.certificate)",

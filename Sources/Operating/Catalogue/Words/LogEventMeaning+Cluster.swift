@@ -26,7 +26,7 @@ extension LogEventMeaning {
         ("cluster_link_refused", "A peer that is no node of the cluster was refused."),
         ("cluster_parcel_invalid", "Another node has sent what cannot be read; the link is closed."),
         ("cluster_log_connected", "The node is connected to a NATS server."),
-        ("cluster_log_disconnected", "The connection to a NATS server has ended; others are tried."),
+        ("cluster_log_disconnected", "The connection to a NATS server has ended; another one follows."),
         ("cluster_log_unreachable", "A NATS server cannot be reached, or refuses the node."),
         ("cluster_log_warning", "A NATS server has sent a warning."),
         ("cluster_log_failed", "An action on the log of a partition failed, and is tried again."),

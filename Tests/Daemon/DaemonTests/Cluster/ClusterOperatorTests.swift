@@ -149,6 +149,13 @@ struct ClusterOperatorTests {
         let data = cluster.data(of: 2)
         let restored = try Tool.run("ccsd", ["restore", backup, "--replace", "--data-directory", data.path])
         #expect(restored.code == 0, "\(restored)")
+        // Of the servers of the log, only the third one has the host of this node.
+        let file = cluster.folder(2).appendingPathComponent("cluster.json")
+        var text = try String(contentsOf: file, encoding: .utf8)
+        for server in cluster.servers[..<2] {
+            text.replace("\"127.0.0.1:\(server.port)\"", with: "\"localhost:\(server.port)\"")
+        }
+        try text.write(to: file, atomically: false, encoding: .utf8)
         try cluster.start(2)
         try eventually("the new node is a member, and gets partitions") {
             let last = (try status(cluster, at: 0)["members"] as? [Row])?.last
@@ -172,6 +179,9 @@ struct ClusterOperatorTests {
         try eventually("the node is ready, and no partition is without owner") {
             try readiness(cluster, at: 0).hasPrefix("HTTP/1.1 200")
                 && partitions(cluster, at: 0).allSatisfy { $0["owner"] is Int }
+        }
+        try eventually("the third node uses the server of its host again") {
+            (try status(cluster, at: 2)["log"] as? Row)?["server"] as? String == cluster.servers[2].name
         }
         #expect(try metrics(cluster, at: 0)["ccs_cluster_log_disconnects_total"] >= 1)
     }

@@ -77,7 +77,7 @@ import Wire
         #expect(LogMonitor.problem(of: [address(synced)]) != nil)
     }
 
-    @Test("the file of a node keeps the ports, and refuses what is no address")
+    @Test("the file of a node keeps the ports, refuses what is no address, and prefers servers on its host")
     func file() throws {
         var log = ClusterFile.LogServers(
             servers: ["127.0.0.1:4222"], monitors: ["127.0.0.1:8222", "[::1]:8222"], replicas: 1,
@@ -87,6 +87,13 @@ import Wire
         let founding = ClusterFounding(addresses: ["a:5240"], partitions: 4, log: log)
         let file = try founding.write(to: "\(folder.path)/cluster", now: Now.read().wall)
         #expect(try ClusterFile(parsing: Array(file.json.pretty.utf8)).log == log)
+        func preferred(_ address: String?) throws -> [String] {
+            try log.settings(name: "test", of: address).preferred.map(\.description).sorted()
+        }
+        log.servers = ["N1:4222", "n2:4222", "[FD00::1]:4222", "n1:4223"]
+        #expect(try preferred("n1:5240") == ["N1:4222", "n1:4223"])
+        #expect(try preferred("[fd00::1]:5240") == ["[FD00::1]:4222"])
+        #expect(try preferred("n3:5240") == [] && preferred(nil) == [])
         log.monitors = ["nats://user@127.0.0.1:8222"]
         #expect(throws: ClusterFileProblem.self) { try log.monitorAddresses() }
     }
