@@ -196,24 +196,36 @@ private final class RawServer {
         return (test, home, other)
     }
 
-    /// Lets the second connection log in. Returns the subject of its message.
+    /// Lets the second connection log in, and passes a message to it. Returns the subject on which it comes back.
     private func subject(_ test: TestClient, _ home: RawServer, _ other: RawServer) throws -> Substring {
         home.describe()
-        var subject: Substring?
-        try test.run("the message of the second connection") {
+        var inbox: Substring?
+        try test.run("the message to the second connection") {
             home.serve()
             other.serve()
-            subject = home.words.firstMatch(of: /PUB (_INBOX\.[A-Z0-9a-z]+) 0\r\n\r\n/)?.1
-            return subject != nil
+            inbox = other.words.firstMatch(of: /PUB (_INBOX\.[A-Z0-9a-z]+)\.there 0\r\n\r\n/)?.1
+            return inbox != nil
         }
-        return try #require(subject)
+        let found = try #require(inbox)
+        #expect(other.words.contains("SUB \(found).back 0\r\n"))
+        try test.run("the second connection waits for it") {
+            home.serve()
+            return home.words.contains("SUB \(found).there 0\r\n")
+        }
+        #expect(!home.words.contains("PUB"))
+        home.send("MSG \(found).there 0 0\r\n\r\n")
+        try test.run("the message comes back") {
+            home.serve()
+            other.serve()
+            return home.words.contains("PUB \(found).back 0\r\n\r\n")
+        }
+        return "\(found).back"
     }
 
     @Test("a client returns once a message has passed between the servers, and what it has published arrives")
     func returns() throws {
         let (test, home, other) = try away()
         let subject = try subject(test, home, other)
-        #expect(other.words.contains("SUB \(subject) 0\r\n"))
         let payload = [UInt8](repeating: 0x61, count: 1 << 20)
         for _ in 1...24 { #expect(try test.jetStream.publish(payload, to: "s")) }
         other.send("MSG stranger 0 0\r\n\r\nPING\r\nMSG \(subject) 0 0\r\n\r\nMSG s 9 2\r\nhi\r\n")
@@ -233,13 +245,21 @@ private final class RawServer {
         }
     }
 
-    @Test("a preferred server that has no way to the others, or is silent, is left alone without a word")
+    @Test(
+        "a preferred server that is silent, has no way to the others, fails or leaves is left alone without a word"
+    )
     func failedReturns() throws {
-        for isSilent in [true, false] {
+        for words in [
+            nil, "", "MSG a 0 0\r\n\r\n-ERR 'Stale Connection'\r\n",
+            "INFO {\"max_payload\":9,\"ldm\":true}\r\n",
+        ] {
             let (test, home, other) = try away()
-            if !isSilent { _ = try subject(test, home, other) }
+            if let words {
+                _ = try subject(test, home, other)
+                home.send(words)
+            }
             try test.run("the second connection is given up") {
-                if isSilent { home.read() } else { home.serve() }
+                if words == nil { home.read() } else { home.serve() }
                 other.serve()
                 return home.isEnded
             }

@@ -5,7 +5,7 @@ public import Wire
 /// A connection to one of several NATS servers, which is made again for ever; confined to the thread of its reactor.
 ///
 /// It never blocks: a server that does not answer is given up after its pings, and another one is tried. While it uses a server that is
-/// not preferred, it returns to a preferred one by a probe: a second connection, over which a message must arrive at the first one.
+/// not preferred, it returns to a preferred one by a probe: a second connection, which a message must reach from the first one and back.
 public final class NATSConnection {
     /// What happens to the connection. Reports are made within a turn of the reactor; the owner may call the connection in them.
     public enum Report {
@@ -32,28 +32,14 @@ public final class NATSConnection {
         case connected(Attempt)
     }
 
-    /// An attempt to connect to a server, and the connection that comes of it.
-    private final class Attempt {
-        let server: NATSServerAddress
-        var session: NATSSession
-        /// The addresses of the server that were not tried yet.
-        var addresses: ArraySlice<SocketAddress> = []
-        var connection: Connection?
-
-        init(_ server: NATSServerAddress, _ session: consuming NATSSession) {
-            self.server = server
-            self.session = session
-        }
-    }
-
     private let settings: NATSSettings
     private let reactor: Reactor
     private let report: (Report) -> Void
     private var rotation: ServerRotation
     private var state = State.stopped
-    /// The second connection, the subject of its message, and whether that has arrived over the first one.
-    private var probe: (attempt: Attempt, subject: [UInt8], isProved: Bool)?
-    /// The number of the subscription for that message; those of the owner begin with 1.
+    /// The second connection, what the subjects of its messages begin with, and whether one has come back to the first one.
+    private var probe: (attempt: Attempt, inbox: String, isProved: Bool)?
+    /// The number of the subscriptions for these messages; those of the owner begin with 1.
     private static let probeSubscription: UInt64 = 0
     private let timer: EarliestTimer
     /// What is sent when the connection cannot take it: nothing. It gives the session a buffer while no socket is open.
@@ -201,12 +187,12 @@ public final class NATSConnection {
 
     // MARK: Return
 
-    /// Connects to a preferred server as well, and subscribes to the message that is to come from there.
+    /// Connects to a preferred server as well, and subscribes to the message that is to come back from there.
     private func beginProbe(_ server: NATSServerAddress) {
-        let subject = Array("_INBOX.\(Base32.text(SecureRandom.bytes(15)))".utf8)
+        let inbox = "_INBOX.\(Base32.text(SecureRandom.bytes(15)))"
         let attempt = makeAttempt(server)
-        probe = (attempt, subject, false)
-        subscribe(subject, as: Self.probeSubscription)
+        probe = (attempt, inbox, false)
+        subscribe(Array("\(inbox).back".utf8), as: Self.probeSubscription)
         open(attempt)
     }
 
@@ -218,14 +204,29 @@ public final class NATSConnection {
         attempt.connection = nil
     }
 
-    /// Publishes the message of a probe that has logged in, again and again: a server that has just started may not have its routes yet.
-    private func publishProbe(_ now: Instant) {
-        guard let (attempt, subject, _) = probe, attempt.session.isReady, let connection = attempt.connection,
-            connection.isOpen
-        else { return }
+    /// Sends a message to a probe that has logged in, again and again: a server that has just started may not have its routes yet.
+    private func ask(_ now: Instant) {
+        guard let (attempt, inbox, _) = probe, attempt.session.isReady else { return }
         guard now < attempt.session.openBy else { return fail(attempt, .timedOut) }
-        attempt.session.publish([UInt8]().raw, to: subject, output: &connection.outbox.bytes)
-        connection.setNeedsFlush()
+        publish([UInt8]().raw, to: Array("\(inbox).there".utf8))
+    }
+
+    /// Handles what the session of the probe reports. It may have ended since.
+    private func handle(_ event: NATSSession.Event, ofProbe attempt: Attempt, _ inbox: String) {
+        switch event {
+        case .startTLS: startTLS(attempt)
+        case .ready where attempt.session.isReady:
+            run(attempt) { session, output, _ in
+                session.subscribe(Array("\(inbox).there".utf8), as: Self.probeSubscription, output: &output)
+            }
+        case .message where attempt.session.isReady:
+            run(attempt) { session, output, _ in
+                session.publish([UInt8]().raw, to: Array("\(inbox).back".utf8), output: &output)
+            }
+        case .ready, .message, .warning: break
+        case .leaving: fail(attempt, .lameDuck)
+        case .ended(let failure): fail(attempt, failure)
+        }
     }
 
     // MARK: Commands
@@ -305,15 +306,13 @@ public final class NATSConnection {
     }
 
     private func handle(_ event: NATSSession.Event, of attempt: Attempt) {
+        if let probe, probe.attempt === attempt { return handle(event, ofProbe: attempt, probe.inbox) }
         switch event {
         case .startTLS: startTLS(attempt)
         case .ended(let failure): fail(attempt, failure)
-        case .ready where attempt === probe?.attempt: publishProbe(reactor.now.monotonic)
-        case .leaving where attempt === probe?.attempt: fail(attempt, .lameDuck)
-        case _ where attempt === probe?.attempt: break
         case .ready: enter(attempt, isReturn: false)
         case .message(let message) where message.subscription == Self.probeSubscription:
-            if message.subject == probe?.subject { probe?.isProved = true }
+            if let probe, message.subject == Array("\(probe.inbox).back".utf8) { self.probe?.isProved = true }
         case .message(let message): report(.message(message))
         case .warning(let error): report(.warning(error))
         case .leaving: report(.leaving)
@@ -342,7 +341,7 @@ public final class NATSConnection {
         if let attempt { run(attempt) { $0.tick(now: now, output: &$1, events: &$2) } }
         if let attempt = probe?.attempt {
             run(attempt) { $0.tick(now: now, output: &$1, events: &$2) }
-            publishProbe(now)
+            ask(now)
         }
         if let server = rotation.returnTarget(now: now) { beginProbe(server) }
         arm()
