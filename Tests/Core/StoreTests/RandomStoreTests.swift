@@ -14,7 +14,7 @@ import Testing
     @Test("A store equals the model after random batches", arguments: Kind.allCases, fresh)
     func agreesWithModel(_ kind: Kind, _ seed: UInt64) throws {
         let opened = try open(kind)
-        let difference = try firstDifference(opened.store, seed: seed, commits: 1_500)
+        let difference = try firstDifference(opened.store, seed: seed, commits: 600)
         #expect(difference == nil)
     }
 

@@ -7,7 +7,7 @@ import Testing
 ///
 /// `CCS_SEED` sets half of the number of the first fresh seed, `CCS_SEEDS` the number of seeds of each kind.
 @Suite struct SimulationTests {
-    private static let places = FreshSeeds.draw(30)
+    private static let places = FreshSeeds.draw(15)
     private static let seedsFile = URL(fileURLWithPath: PackageRoot.path + "/Fixtures/seeds.txt")
 
     @Test("Worlds of fresh seeds fail no check", arguments: WorldSettings.Kind.allCases)
@@ -92,7 +92,7 @@ import Testing
 
     @Test("The same seed produces the same world when it runs twice", arguments: WorldSettings.Kind.allCases)
     func reproducible(_ kind: WorldSettings.Kind) {
-        for place in 1...15 as ClosedRange<UInt64> {
+        for place in 1...5 as ClosedRange<UInt64> {
             let seed = Simulation.Seed(kind, at: place)
             let failures = (0..<2).map { _ in Simulation.run(seed, canary: .dropsAnswer) }
             #expect(failures[0]?.trace == failures[1]?.trace)

@@ -3,12 +3,12 @@ import Cluster
 import Foundation
 import Testing
 
-/// Whole nodes in simulated worlds: `CCS_SEED` sets the first seed, `CCS_SEEDS` the number of seeds, 24 without it; some forty a second
+/// Whole nodes in simulated worlds: `CCS_SEED` sets the first seed, `CCS_SEEDS` the number of seeds, 12 without it; some forty a second
 /// in release on one processor.
 @Suite("nodes in the simulation") struct NodeWorldTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let first = environment["CCS_SEED"].flatMap { UInt64($0) } ?? 0
-    private static let count = environment["CCS_SEEDS"].flatMap { UInt64($0) } ?? 24
+    private static let count = environment["CCS_SEEDS"].flatMap { UInt64($0) } ?? 12
 
     /// Worlds that have shown a fault.
     private static let kept: [UInt64] = [

@@ -27,7 +27,7 @@ struct MembershipSimulationTests {
     }
 
     /// The seeds of a run: `CCS_CLUSTER_SEEDS` sets their number.
-    private static let fresh = FreshSeeds.draw(20, number: "CCS_CLUSTER_SEEDS")
+    private static let fresh = FreshSeeds.draw(10, number: "CCS_CLUSTER_SEEDS")
 
     /// Seeds that have found faults: a late heartbeat that was taken for a duplicate after a pause, a claim by a node that was cut off,
     /// and an alarm whose partitions changed before it was over.

@@ -7,7 +7,7 @@ import Testing
 /// `CCS_SEED` sets the first seed, `CCS_SEEDS` the number of seeds.
 @Suite("the core and the gateway in the simulation")
 struct CoreSimulationTests {
-    private static let fresh = FreshSeeds.draw(75)
+    private static let fresh = FreshSeeds.draw(40)
 
     private static func world(_ seed: UInt64, canary: CoreWorld.Canary? = nil) -> CoreWorld {
         var settings = GatewaySimulationTests.settings(seed)

@@ -26,7 +26,7 @@ struct GatewaySimulationTests {
     }
 
     /// `CCS_SEED` sets the first seed, `CCS_SEEDS` the number of seeds.
-    private static let fresh = FreshSeeds.draw(75)
+    private static let fresh = FreshSeeds.draw(40)
 
     @Test("every delivery is answered once, within all limits, under all faults", arguments: 0..<12)
     func seeds(_ block: UInt64) {
