@@ -19,9 +19,25 @@ final class AppleMock {
         scratch = try Scratch()
         options = arguments
         log = scratch.url.appendingPathComponent("log.jsonl")
-        let made = try Tool.run(TestPaths.python, [Self.script, "init", scratch.url.path])
-        guard made.code == 0 else { throw HarnessFailure("mock_apns.py init: \(made)") }
+        try Self.putKeys(into: scratch.url)
         try start()
+    }
+
+    /// Made once in a process: seven keys of RSA take half a second of a processor or more.
+    private static let keys = Result {
+        let scratch = try Scratch()
+        let made = try Tool.run(TestPaths.python, [script, "init", scratch.url.path])
+        guard made.code == 0 else { throw HarnessFailure("mock_apns.py init: \(made)") }
+        return scratch
+    }
+
+    /// Copies certificates and keys to a folder.
+    static func putKeys(into folder: URL) throws {
+        let made = try keys.get().url
+        for name in try FileManager.default.contentsOfDirectory(atPath: made.path) {
+            try FileManager.default.copyItem(
+                at: made.appendingPathComponent(name), to: folder.appendingPathComponent(name))
+        }
     }
 
     private static let script = TestPaths.clients.appendingPathComponent("mock_apns.py").path

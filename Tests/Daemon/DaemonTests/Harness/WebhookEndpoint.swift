@@ -23,9 +23,7 @@ final class WebhookEndpoint {
 
     init() throws {
         scratch = try Scratch()
-        let mock = TestPaths.clients.appendingPathComponent("mock_apns.py").path
-        let made = try Tool.run(TestPaths.python, [mock, "init", scratch.url.path])
-        guard made.code == 0 else { throw HarnessFailure("mock_apns.py init: \(made)") }
+        try AppleMock.putKeys(into: scratch.url)
         try plan([:])
         try secret("whsec_" + Data(repeating: 1, count: 32).base64EncodedString())
         process.executableURL = TestPaths.python
