@@ -15,7 +15,7 @@ struct ClusterLogTests {
         let seed = UInt64.random(in: 0...UInt64.max, using: &generator)
         let world = try ClusterWorld(seed: seed, layout: layout)
         // Few messages: what counts is that they go on.
-        (world.serverWindow, world.deviceWindow) = (1, 1)
+        (world.serverWindow, world.deviceWindow, world.burstMilliseconds) = (1, 1, 200)
         return (world, seed)
     }
 

@@ -39,7 +39,7 @@ final class ClusterWorld {
     var serverWindow = 8
     var deviceWindow = 3
     /// Milliseconds between bursts in which the clients fill their windows: the machine does not become the bottleneck.
-    private var burstMilliseconds: Int64 = 40
+    var burstMilliseconds: Int64 = 40
     private var burst = Instant.distantPast
     private var nextReport = Instant.distantPast
     /// The node that a fault touches now, and the partitions whose log depends on the server of the log that it touches: NATS elects
