@@ -51,6 +51,7 @@ struct Auditor: ~Copyable {
             case .subscription(let name, let sender, let topic):
                 _ = try SubscriptionRecord.subscription(value, name, sender, topic)
                 audit.subscriptions += 1
+            case .position: guard value.byteCount == 8 else { throw .length }
             case nil: throw .value
             }
         }
@@ -104,19 +105,24 @@ struct Auditor: ~Copyable {
     private mutating func walkTopics() {
         let partitions = partitions
         walk(.fanouts) { (key, value, audit) throws(RecordFault) in
-            if let job = TopicJobName(key: key, .job) {
-                _ = try TopicRecord.job(value, job)
+            guard let partition = key.partition, partition < partitions, key.byteCount > 2,
+                let row = TopicRow(rawValue: key.byte(at: 2))
+            else { throw .value }
+            switch (row, TopicMessageName(key: key), SequenceNumber(key: key)) {
+            case (.message, let name?, _):
+                _ = try TopicRecord.message(value, name)
+                try Self.checkOwner(.sender(name.sender), key, partitions)
                 audit.topicJobs += 1
-            } else if let job = TopicJobName(key: key, .cursor) {
-                _ = try TopicRecord.cursor(value, job)
-            } else if let job = TopicJobName(key: key, .body) {
-                _ = try TopicRecord.body(value, job)
-            } else {
-                guard key.byteCount == TopicRow.markBytes, key.byte(at: 2) == TopicRow.mark.rawValue else {
-                    throw .value
-                }
+            case (.body, let name?, _): _ = try TopicRecord.body(value, name)
+            case (.entry, _, let sequence?): _ = try TopicRecord.entry(value, sequence, of: partition)
+            case (.progress, _, let sequence?): _ = try TopicRecord.progress(value, sequence, of: partition)
+            case (.mark, _, _): guard TopicMark(key, value) != nil else { throw .value }
+            case (.gateway, _, _):
+                guard TopicKey.topic(of: key.extracting(3..<key.byteCount)) != nil else { throw .value }
+                try Self.checkOwner(
+                    .device(DeviceID(key.bigEndian(at: key.byteCount - 16))), key, partitions)
+            default: throw .value
             }
-            try Self.checkOwner(.sender(SenderID(key.bigEndian(at: 3))), key, partitions)
         }
     }
 
@@ -136,7 +142,7 @@ struct Auditor: ~Copyable {
         }
         walk(.expiry) { (key, value, audit) throws(RecordFault) in
             guard let end = ExpiryKey(key: key) else { throw .value }
-            try Self.checkOwner(end.key, key, partitions)
+            try Self.checkOwner(end.owner(in: key.partition ?? 0), key, partitions)
         }
     }
 

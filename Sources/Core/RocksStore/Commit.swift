@@ -209,10 +209,19 @@ struct Commit: ~Copyable {
             RegistryRecord.write(record, to: &buffer)
             putRecord(.senders, Key(record.sender.number).bytes)
         case .removeSender(let sender): delete(.senders, Key(sender.number).bytes)
-        case .putTopicJob(let job): try put(job)
-        case .advanceTopicJob(let job, let cursor, let marked): try advance(job, to: cursor, marked)
-        case .removeTopicJob(let job, let marked): remove(job, marked)
-        case .removeTopicBody(let job, let time): removeBody(of: job, time)
+        case .putTopicMessage(let message): try put(message)
+        case .removeTopicMessage(let name): remove(name)
+        case .putTopicEntry(let entry, let partition): try put(entry, partition)
+        case .putTopicProgress(let place, let progress, let partition): put(progress, at: place, partition)
+        case .removeTopicEntry(let place, let partition): removeEntry(at: place, partition)
+        case .putTopicMark(let mark, let partition):
+            try checks.put(mark)
+            put(mark, partition)
+        case .removeTopicBody(let name, let partition, let time): removeBody(of: name, partition, time)
+        case .putTopicPosition(let device, let place):
+            put(.registry, Key.position(device).bytes, Key(place.number).bytes)
+        case .listForGateway(let subscription): list(subscription)
+        case .unlistForGateway(let subscription): unlist(subscription)
         case .putMessage(let message):
             try checks.put(message)
             try put(message)
@@ -235,7 +244,6 @@ struct Commit: ~Copyable {
         MessageRecord.write(message, to: &buffer)
         guard try isFree(messageKey, in: partition) else { return }
         try put(messageKey, in: partition, end, isCounted: message.kind == .message)
-        mark(message)
         if message.kind == .message { count(.accepted, at: messageKey, in: partition) }
     }
 
@@ -280,14 +288,14 @@ struct Commit: ~Copyable {
     }
 
     /// Adds an entry to the expiry index for something other than a message.
-    mutating func putExpiry(_ end: ExpiryKey) {
-        put(.expiry, Key.expiry(end, among: partitions).bytes, Key().bytes)
-        earliestExpiries.add(end.time, of: partition(of: end.key))
+    mutating func putExpiry(_ end: ExpiryKey, of partition: Int) {
+        put(.expiry, Key.expiry(end, of: partition).bytes, Key().bytes)
+        earliestExpiries.add(end.time, of: partition)
     }
 
     /// Removes an entry from the expiry index.
-    mutating func deleteExpiry(_ end: ExpiryKey) {
-        delete(.expiry, Key.expiry(end, among: partitions).bytes)
+    mutating func deleteExpiry(_ end: ExpiryKey, of partition: Int) {
+        delete(.expiry, Key.expiry(end, of: partition).bytes)
     }
 
     /// Removes a message with its expiry entry, and counts it if it counts.
@@ -306,7 +314,7 @@ struct Commit: ~Copyable {
         guard case .present(let header) = presence else {
             // The expiry entry is removed even if the record is gone or unreadable: otherwise every sweep would return it.
             if case .unreadable = presence { unreadable += 1 }
-            deleteExpiry(ExpiryKey(messageKey, end: requestedEnd))
+            deleteExpiry(ExpiryKey(messageKey, end: requestedEnd), of: partition(of: messageKey))
             return
         }
         frame.remove(messageKey, end: header.expiresAt)

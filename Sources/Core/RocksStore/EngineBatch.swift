@@ -50,13 +50,17 @@ import Store
     /// Puts the record of a message and its expiry entry.
     func put(_ messageKey: MessageKey, _ record: borrowing RawSpan, end: UnixMilliseconds) {
         put(messageKey.family, Key(messageKey.owner, messageKey.sequence).bytes, record)
-        let key = Key.expiry(ExpiryKey(messageKey, end: end), among: engine.partitions)
-        put(.expiry, key.bytes, Key().bytes)
+        put(.expiry, expiryKey(messageKey, end).bytes, Key().bytes)
     }
 
     /// Removes a message and its expiry entry.
     func remove(_ messageKey: MessageKey, end: UnixMilliseconds) {
         delete(messageKey.family, Key(messageKey.owner, messageKey.sequence).bytes)
-        delete(.expiry, Key.expiry(ExpiryKey(messageKey, end: end), among: engine.partitions).bytes)
+        delete(.expiry, expiryKey(messageKey, end).bytes)
+    }
+
+    private func expiryKey(_ messageKey: MessageKey, _ end: UnixMilliseconds) -> Key {
+        Key.expiry(
+            ExpiryKey(messageKey, end: end), of: messageKey.partition(of: engine.partitions))
     }
 }

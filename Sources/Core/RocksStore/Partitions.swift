@@ -12,9 +12,9 @@ extension Key {
         return key
     }
 
-    /// Returns the key of an entry in the expiry index. Times before 1970 come first.
-    static func expiry(_ end: ExpiryKey, among partitions: Int) -> Key {
-        var key = expiries(of: end.key.partition(of: partitions), from: end.time)
+    /// Returns the key of an entry in the expiry index of a partition. Times before 1970 come first.
+    static func expiry(_ end: ExpiryKey, of partition: Int) -> Key {
+        var key = expiries(of: partition, from: end.time)
         key.append(end.kind.rawValue)
         key.append(end.owner)
         key.append(end.sequence)

@@ -12,7 +12,7 @@ enum RecordNames {
             if key.byteCount == 16 { text = "\(key.bigEndian(at: 0))/\(key.bigEndian(at: 8))" }
         case .registry:
             switch RegistryRow(key) {
-            case .device(let device): text = "\(device.number)"
+            case .device(let device), .position(let device): text = "\(device.number)"
             case .subscription(let name, let sender, let topic):
                 text =
                     "\(name.device.number)/\(name.number.number)/\(sender.number)/"
@@ -24,7 +24,10 @@ enum RecordNames {
             if let name = GroupName(key: key) { text = "\(name.sender.number)/\(name.number)" }
         case .senders: if key.byteCount == 8 { text = "\(key.bigEndian(at: 0))" }
         case .fanouts:
-            if key.byteCount >= 19 { text = "\(key.bigEndian(at: 3))/\(key.bigEndian(at: 11))" }
+            if let name = TopicMessageName(key: key) {
+                text = "\(name.sender.number)/\(name.sequence.number)"
+            }
+            if let place = SequenceNumber(key: key) { text = "\(key.partition ?? 0)/\(place.number)" }
         case .meta: text = String(decoding: [UInt8](copying: key), as: UTF8.self)
         case .seen, .expiry, .topics, .installations, .contacts: break
         }

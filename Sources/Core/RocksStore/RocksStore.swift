@@ -224,10 +224,12 @@ public final class RocksStore: Store {
             let (found, next) = try reader.unusedInstallations(
                 before, unlinkedBefore, from: start, examine, limit, of: partition)
             return .unusedInstallations(found, next: next, before: before, unlinkedBefore: unlinkedBefore)
-        case .topicPage(let job, let topic, let after, let limit):
-            return try reader.topicPage(job, topic, after: after, limit: limit)
-        case .topicJobs(let after, let limit, let partition):
-            return try reader.topicJobs(after: after, limit: limit, of: partition)
+        case .topicMessages(let after, let limit, let partition):
+            return try reader.topicMessages(after: after, limit: limit, of: partition)
+        case .topicEntries(let after, let limit, let partition):
+            return try reader.topicEntries(after: after, limit: limit, of: partition)
+        case .topicDevices(let sender, let topic, let after, let limit, let partition):
+            return try reader.topicDevices(sender, topic, after: after, limit: limit, of: partition)
         case .expired(let time, let limit, let partition):
             return try sweep(engine, by: time, limit, of: partition)
         }
@@ -278,7 +280,7 @@ public final class RocksStore: Store {
         skipped.add(reader.unreadable, ordering: .relaxed)
         var entries: [ExpiredEntry] = []
         for end in merged(stored, ends, by: <).prefix(limit) {
-            entries.append(end.entry(author: try reader.author(of: end, rows[end])))
+            entries.append(end.entry(in: partition, author: try reader.author(of: end, rows[end])))
         }
         return (.expired(entries), first)
     }

@@ -10,7 +10,8 @@ enum Family: Int, CaseIterable {
     case pending
     /// sender, sequence → upstream message or receipt.
     case upstream
-    /// device, kind, number → device or registration; device, kind, number, sender, topic → subscription.
+    /// device, kind, number → device or registration; device, kind, number, sender, topic → subscription; device, kind → place in
+    /// the log of topic messages.
     case registry
     /// sender → account.
     case senders
@@ -20,11 +21,11 @@ enum Family: Int, CaseIterable {
     case expiry
     /// sender, kind, number or label → device group, or its number.
     case groups
-    /// sender, topic, NUL, device, number → empty: the subscribers of each topic, in the order of a fan-out.
+    /// sender, topic, NUL, device, number → empty: the subscribers of each topic.
     case topics
     /// installation → its record; installation, device, number → empty.
     case installations
-    /// partition, kind, sender, sequence → topic job, its cursor or its shared body; with device and number: a mark.
+    /// partition, kind, … → what a partition has of topic messages (`TopicRow`).
     case fanouts
     /// partition, kind, device or installation → time of the last use.
     case contacts
@@ -105,6 +106,13 @@ extension Key {
         return key
     }
 
+    /// Returns the key of the place of a device in the log of topic messages.
+    static func position(_ device: DeviceID) -> Key {
+        var key = Key(device.number)
+        key.append(RegistryKind.position.rawValue)
+        return key
+    }
+
     /// Returns the key of a registration of an installation. Without a name it is the key of the installation, before all of them.
     static func installation(_ installation: [UInt8], _ name: RegistrationName?) -> Key {
         var key = Key()
@@ -122,6 +130,7 @@ enum RegistryKind: UInt8 {
     case device = 0
     case registration = 1
     case subscription = 2
+    case position = 3
 }
 
 /// Keys with the name of a topic. Names contain no NUL, so that no name with its NUL is a prefix of another one.
@@ -188,7 +197,7 @@ enum MetaKey {
     static let highest = [UInt8]("highest".utf8)
     static func setting(_ name: String) -> [UInt8] { [UInt8]("setting/\(name)".utf8) }
     /// The format that this version reads and writes.
-    static let formatNow = 4
+    static let formatNow = 5
 
     /// The number in `applied` or `highest`.
     static func number(in value: borrowing RawSpan) throws(StoreError) -> UInt64 {

@@ -5,7 +5,7 @@ import Store
 /// Answers loads from one snapshot of the engine and the recent messages.
 struct SnapshotReader: ~Copyable {
     /// Cursors that are reused for all devices: creating one costs more than reading a device. They are freed before the snapshot.
-    private var registry: Cursor?
+    var registry: Cursor?
     private var mailboxes: Cursor?
     let snapshot: Engine.Snapshot
     /// Number of skipped messages that cannot be read.
@@ -41,6 +41,9 @@ struct SnapshotReader: ~Copyable {
                 case .subscription(let name, let sender, let topic):
                     state.subscriptions.append(
                         try SubscriptionRecord.subscription(rows.value, name, sender, topic))
+                case .position:
+                    guard rows.value.byteCount == 8 else { throw .length }
+                    state.topicPosition = SequenceNumber(rows.value.bigEndian(at: 0))
                 case nil: throw .value
                 }
             } catch { throw RecordNames.corrupt(.registry, rows.key, error) }
@@ -85,7 +88,7 @@ struct SnapshotReader: ~Copyable {
                 last = device
                 census.devices += 1
             case .registration: census.registrations += 1
-            case .subscription, nil: break
+            case .subscription, .position, nil: break
             }
             examined += 1
             rows.next()
@@ -105,7 +108,7 @@ struct SnapshotReader: ~Copyable {
             page.append(message)
             return true
         }
-        return .messages(device, try join(page), isLast: isLast)
+        return .messages(device, try join(page, of: device), isLast: isLast)
     }
 
     /// Returns a page of a sender's mailbox.
@@ -164,7 +167,7 @@ struct SnapshotReader: ~Copyable {
                 first = first ?? end.time
                 if end.time > time { break }
                 // A damaged row: its owner is in another partition, which could never remove it from here.
-                if end.key.partition(of: snapshot.partitions) == partition {
+                if end.owner(in: partition).partition(of: snapshot.partitions) == partition {
                     entries.append(end)
                 } else {
                     unreadable += 1
@@ -250,15 +253,16 @@ enum RegistryRow {
     case device(DeviceID)
     case registration(RegistrationName)
     case subscription(RegistrationName, SenderID, TopicName)
+    case position(DeviceID)
 
     /// Reads a key. Returns `nil` if it is invalid.
     init?(_ key: borrowing RawSpan) {
         guard key.byteCount >= 9, let kind = RegistryKind(rawValue: key.byte(at: 8)) else { return nil }
         let device = DeviceID(key.bigEndian(at: 0))
         switch kind {
-        case .device:
+        case .device, .position:
             guard key.byteCount == 9 else { return nil }
-            self = .device(device)
+            self = kind == .device ? .device(device) : .position(device)
         case .registration:
             guard key.byteCount == 17 else { return nil }
             let number = RegistrationNumber(key.bigEndian(at: 9))

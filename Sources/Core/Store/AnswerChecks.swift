@@ -35,11 +35,21 @@ extension StoreQuery {
             try demand(found == id && record?.id ?? id == id, "the record belongs to another installation")
             try demand(names.count <= limit, "the registrations of an installation exceed their limit")
             try demand(names.isStrictlyAscending, "the registrations of an installation are unordered")
-        case (.topicPage(let job, _, let after, let limit), .topicPage(let found, let page)):
-            try demand(found == job, "a page belongs to another topic job", "sender \(job.sender.number)")
-            try check(page, after, limit, "sender \(job.sender.number)")
-        case (.topicJobs(let after, let limit, let partition), .topicJobs(let jobs, _)):
-            try check(jobs, after, limit, partition, partitions)
+        case (.topicMessages(let after, let limit, let partition), .topicMessages(let page, _)):
+            try check(page, after, limit, partition, partitions)
+        case (.topicEntries(let after, let limit, let partition), .topicEntries(let page, let marks, _)):
+            try check(page, \.sequence, after, limit, "partition \(partition)")
+            try demand(
+                marks.isStrictlyAscending(by: \.source)
+                    && marks.allSatisfy { $0.source >= 0 && $0.source < partitions },
+                "the marks of a topic log are unordered or invalid", "partition \(partition)")
+        case (
+            .topicDevices(_, _, let after, let limit, let partition), .topicDevices(let found, let next)
+        ):
+            try check(found, next, after ?? .lowest, limit, partition, partitions)
+            try demand(
+                after.map { after in found.first.map { $0 > after } ?? true } ?? true,
+                "a search for devices is unordered", "partition \(partition)")
         case (.expired(let time, let limit, let partition), .expired(let entries)):
             try check(entries, time, limit, partition, partitions)
         case (.unseen(_, _, let start, _, let limit, let partition), .unseen(let found, let next)):
@@ -89,32 +99,17 @@ extension StoreQuery {
     }
 
     private func check(
-        _ page: TopicPage, _ after: RegistrationName?, _ limit: Int, _ owner: @autoclosure () -> String
+        _ page: [TopicMessage], _ after: TopicMessageName?, _ limit: Int, _ partition: Int, _ partitions: Int
     ) throws(StoreError) {
-        try demand(page.names.count <= limit, "a page of subscribers exceeds its limit", owner())
         try demand(
-            page.names.isStrictlyAscending && page.marked.isStrictlyAscending,
-            "a page of subscribers is unordered or has a duplicate", owner())
-        if let after {
-            let isBehind = [page.names.first, page.marked.first].allSatisfy { $0.map { $0 > after } ?? true }
-            try demand(isBehind, "a page of subscribers starts before its position", owner())
-            try demand(
-                page.next.map { $0 >= after } ?? true, "the next page of subscribers starts before this one",
-                owner())
-        }
-    }
-
-    private func check(
-        _ jobs: [TopicJob], _ after: TopicJobName?, _ limit: Int, _ partition: Int, _ partitions: Int
-    ) throws(StoreError) {
-        try demand(jobs.count <= limit, "a page of topic jobs exceeds its limit", "partition \(partition)")
-        let isBehind = after.map { after in jobs.first.map { $0.name > after } ?? true } ?? true
+            page.count <= limit, "a page of topic messages exceeds its limit", "partition \(partition)")
+        let isBehind = after.map { after in page.first.map { $0.name > after } ?? true } ?? true
         try demand(
-            isBehind && jobs.isStrictlyAscending(by: \.name),
-            "a page of topic jobs is unordered or has a duplicate", "partition \(partition)")
+            isBehind && page.isStrictlyAscending(by: \.name),
+            "a page of topic messages is unordered or has a duplicate", "partition \(partition)")
         try demand(
-            jobs.allSatisfy { PartitionKey.sender($0.name.sender).partition(of: partitions) == partition },
-            "a page has a topic job that another partition owns", "partition \(partition)")
+            page.allSatisfy { PartitionKey.sender($0.name.sender).partition(of: partitions) == partition },
+            "a page has a topic message that another partition owns", "partition \(partition)")
     }
 
     private func check(
@@ -129,7 +124,7 @@ extension StoreQuery {
             keys.last.map { $0.time <= time } ?? true, "a sweep returns an entry that has not expired",
             "partition \(partition)")
         try demand(
-            keys.allSatisfy { $0.key.partition(of: partitions) == partition },
+            entries.allSatisfy { $0.key.partition(of: partitions) == partition },
             "a sweep returns an entry that another partition owns", "partition \(partition)")
     }
 
@@ -168,7 +163,8 @@ extension StoreQuery {
     /// The partition that the load searches. `nil` if the load is about an owner.
     public var partition: Int? {
         switch self {
-        case .topicJobs(_, _, let partition), .expired(_, _, let partition),
+        case .topicMessages(_, _, let partition), .topicEntries(_, _, let partition),
+            .topicDevices(_, _, _, _, let partition), .expired(_, _, let partition),
             .gatewayDevices(_, _, let partition):
             partition
         case .unseen(_, _, _, _, _, let partition), .unusedInstallations(_, _, _, _, _, let partition):
@@ -269,7 +265,7 @@ extension ExpiryKey {
             self.init(time: time, kind: .message, owner: device.number, sequence: sequence.number)
         case .upstream(let sender, let sequence, let time, _):
             self.init(time: time, kind: .upstream, owner: sender.number, sequence: sequence.number)
-        case .topicBody(let job, let time): self.init(bodyOf: job, endsAt: time)
+        case .topicBody(let name, _, let time): self.init(bodyOf: name, endsAt: time)
         }
     }
 }

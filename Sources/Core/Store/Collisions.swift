@@ -57,7 +57,7 @@ extension MemoryState {
     ) -> StoreError? {
         let messageKey = MessageKey(owner: message.device.number, sequence: message.sequence)
         let isFree = down.put(
-            message, at: messageKey, over: messages[messageKey.owner, messageKey.sequence.number])
+            message.recorded, at: messageKey, over: messages[messageKey.owner, messageKey.sequence.number])
         return isFree ? nil : Self.collision("pending", messageKey)
     }
 

@@ -7,7 +7,7 @@ public struct ExpiryKey: Hashable, Comparable, Sendable {
     public enum Kind: UInt8, Sendable {
         case message = 0
         case upstream = 1
-        /// The body that the messages of a topic job share. The owner is the sender of the job.
+        /// The pairs of a topic message in a partition. The owner is the sender of the topic message.
         case topicBody = 2
     }
 
@@ -42,23 +42,30 @@ public struct ExpiryKey: Hashable, Comparable, Sendable {
             sequence: upstream.sequence.number)
     }
 
-    /// Creates the key of the body that the messages of a topic job share.
-    public init(bodyOf job: TopicJobName, endsAt time: UnixMilliseconds) {
+    /// Creates the key of the pairs of a topic message.
+    public init(bodyOf name: TopicMessageName, endsAt time: UnixMilliseconds) {
         self.init(
-            time: time, kind: .topicBody, owner: job.sender.number, sequence: job.sequence.number)
+            time: time, kind: .topicBody, owner: name.sender.number, sequence: name.sequence.number)
     }
 
-    /// The owner of the entry.
-    public var key: PartitionKey { kind == .message ? .device(DeviceID(owner)) : .sender(SenderID(owner)) }
+    /// Returns the owner of the entry in the index of a partition.
+    public func owner(in partition: Int) -> PartitionKey {
+        switch kind {
+        case .message: .device(DeviceID(owner))
+        case .upstream: .sender(SenderID(owner))
+        case .topicBody: .partition(partition)
+        }
+    }
 
-    /// Returns the entry for the core. `author` is used for upstream messages only.
-    public func entry(author: UpstreamAuthor?) -> ExpiredEntry {
+    /// Returns the entry for the core, from the index of a partition. `author` is used for upstream messages only.
+    public func entry(in partition: Int, author: UpstreamAuthor?) -> ExpiredEntry {
         switch kind {
         case .message: .message(DeviceID(owner), SequenceNumber(sequence), expiresAt: time)
         case .upstream: .upstream(SenderID(owner), SequenceNumber(sequence), expiresAt: time, author: author)
         case .topicBody:
             .topicBody(
-                TopicJobName(sender: SenderID(owner), sequence: SequenceNumber(sequence)), expiresAt: time)
+                TopicMessageName(sender: SenderID(owner), sequence: SequenceNumber(sequence)),
+                partition: partition, expiresAt: time)
         }
     }
 

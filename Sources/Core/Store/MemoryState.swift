@@ -34,7 +34,9 @@ public struct MemoryState: Sendable {
     /// The expiry index of each partition.
     private var expiry: [SortedKeys]
     private var subscriptions = SubscriptionLists()
-    private var topicJobs = TopicJobTable()
+    private var positions: [DeviceID: SequenceNumber] = [:]
+    /// The topic messages of each partition.
+    private var topics: [TopicTable]
     private var installations: [[UInt8]: Set<RegistrationName>] = [:]
     private var installationRecords: [[UInt8]: InstallationRecord] = [:]
     private var gatewayMarks: Set<DeviceID> = []
@@ -48,14 +50,11 @@ public struct MemoryState: Sendable {
     public init(partitions: Int = Limits.Partition.count) {
         self.partitions = partitions
         expiry = Array(repeating: SortedKeys(), count: partitions)
+        topics = Array(repeating: TopicTable(), count: partitions)
         tallies = Array(repeating: Tally(), count: partitions)
     }
 
     private func partition(of key: PartitionKey) -> Int { key.partition(of: partitions) }
-
-    private mutating func insert(_ end: ExpiryKey) { expiry[partition(of: end.key)].insert(end) }
-
-    private mutating func remove(_ end: ExpiryKey) { expiry[partition(of: end.key)].remove(end) }
 
     private mutating func count(
         _ milestone: Milestone, down device: DeviceID, _ outcome: inout CommitOutcome
@@ -89,7 +88,9 @@ public struct MemoryState: Sendable {
         case .removeRegistration(let name):
             registrations[name.device]?[name.number] = nil
             if registrations[name.device]?.isEmpty == true { registrations[name.device] = nil }
-        case .removeDevice(let device): devices[device] = nil
+        case .removeDevice(let device):
+            devices[device] = nil
+            positions[device] = nil
         case .putSubscription(let subscription): subscriptions.put(subscription)
         case .removeSubscription(let subscription): subscriptions.remove(subscription)
         case .linkInstallation(let installation, let name):
@@ -99,17 +100,30 @@ public struct MemoryState: Sendable {
             if installations[installation]?.isEmpty == true { installations[installation] = nil }
         case .putInstallation(let record): installationRecords[record.id] = record
         case .removeInstallation(let id): installationRecords[id] = nil
-        case .putTopicJob(let job):
-            topicJobs.put(job)
-            insert(ExpiryKey(bodyOf: job.name, endsAt: job.bodyEndsAt))
-        case .advanceTopicJob(let job, let cursor, let marked): topicJobs.advance(job, to: cursor, marked)
-        case .removeTopicJob(let job, let marked): topicJobs.remove(job, marked)
-        case .removeTopicBody(let job, let time):
-            if topicJobs.removeBody(of: job) { remove(ExpiryKey(bodyOf: job, endsAt: time)) }
+        case .putTopicMessage(let message):
+            let partition = partition(of: .sender(message.name.sender))
+            topics[partition].messages[message.name] = message
+            putBody(of: message, partition)
+        case .removeTopicMessage(let name): topics[partition(of: .sender(name.sender))].messages[name] = nil
+        case .putTopicEntry(let entry, let partition):
+            topics[partition].put(entry)
+            if entry.kind == .message { putBody(of: entry.message, partition) }
+        case .putTopicProgress(let place, let progress, let partition):
+            topics[partition].put(progress, at: place)
+        case .removeTopicEntry(let place, let partition): topics[partition].removeEntry(at: place)
+        case .putTopicMark(let mark, let partition): topics[partition].put(mark)
+        case .removeTopicBody(let name, let partition, let time):
+            topics[partition].removeBody(of: name)
+            expiry[partition].remove(ExpiryKey(bodyOf: name, endsAt: time))
+        case .putTopicPosition(let device, let place): positions[device] = place
+        case .listForGateway(let subscription):
+            topics[partition(of: .device(subscription.name.device))].list(subscription)
+        case .unlistForGateway(let subscription):
+            topics[partition(of: .device(subscription.name.device))].unlist(subscription)
         case .putMessage(let message): put(message, &outcome)
         case .removeMessage(let device, let sequence, _, let reason):
             guard let gone = messages.remove(device.number, sequence.number) else { return }
-            remove(ExpiryKey(gone))
+            expiry[partition(of: .device(device))].remove(ExpiryKey(gone))
             if gone.kind == .message { count(reason, down: device, &outcome) }
         case .markForGateway(let device): gatewayMarks.insert(device)
         case .unmarkForGateway(let device): gatewayMarks.remove(device)
@@ -126,7 +140,7 @@ public struct MemoryState: Sendable {
         case .putUpstream(let message, let now): put(message, now, &outcome)
         case .removeUpstream(let sender, let sequence, _, let reason):
             guard let gone = upstream.remove(sender.number, sequence.number) else { return }
-            remove(ExpiryKey(gone))
+            expiry[partition(of: .sender(sender))].remove(ExpiryKey(gone))
             if gone.kind == .message { count(reason, up: sender, &outcome) }
         }
     }
@@ -138,13 +152,14 @@ public struct MemoryState: Sendable {
     }
 
     private mutating func put(_ message: StoredMessage, _ outcome: inout CommitOutcome) {
-        guard messages.put(message, message.device.number, message.sequence.number) else { return }
-        if let job = message.topic?.job {
-            topicJobs.mark(
-                RegistrationName(device: message.device, number: message.registration), of: job)
-        }
-        insert(ExpiryKey(message))
+        guard messages.put(message.recorded, message.device.number, message.sequence.number) else { return }
+        expiry[partition(of: .device(message.device))].insert(ExpiryKey(message))
         if message.kind == .message { count(.accepted, down: message.device, &outcome) }
+    }
+
+    private mutating func putBody(of message: TopicMessage, _ partition: Int) {
+        guard topics[partition].putBody(of: message) else { return }
+        expiry[partition].insert(ExpiryKey(bodyOf: message.name, endsAt: message.bodyEndsAt))
     }
 
     private mutating func put(
@@ -156,7 +171,7 @@ public struct MemoryState: Sendable {
         }
         guard upstream.put(message, message.sender.number, message.sequence.number) else { return }
         if !message.persistentID.isEmpty { seen[SeenKey(message)] = now }
-        insert(ExpiryKey(message))
+        expiry[partition(of: .sender(message.sender))].insert(ExpiryKey(message))
         if message.kind == .message { count(.accepted, up: message.sender, &outcome) }
     }
 
@@ -174,13 +189,14 @@ public struct MemoryState: Sendable {
     public func load(_ load: StoreQuery) -> StoreResult {
         switch load {
         case .device(let device):
-            let state = DeviceState(
+            var state = DeviceState(
                 device: device, record: devices[device],
                 registrations: (registrations[device] ?? [:]).values.sorted {
                     $0.name.number < $1.name.number
                 },
                 mailbox: messages.all(device.number).map { MailboxEntry($0.element) },
                 subscriptions: subscriptions.all(of: device))
+            state.topicPosition = positions[device] ?? state.topicPosition
             return .device(state)
         case .installation(let installation, let limit, let isForChange):
             let names = (installations[installation] ?? []).sorted()
@@ -190,13 +206,14 @@ public struct MemoryState: Sendable {
         case .unusedInstallations(
             let before, let unlinkedBefore, let start, let examine, let limit, let partition):
             return unusedInstallations(before, unlinkedBefore, from: start, examine, limit, of: partition)
-        case .topicPage(let job, let topic, let after, let limit):
-            return .topicPage(job, topicPage(job, topic, after, limit))
-        case .topicJobs(let after, let limit, let partition):
-            let (page, isLast) = topicJobs.page(after: after, limit: limit) {
-                self.partition(of: .sender($0.sender)) == partition
-            }
-            return .topicJobs(page, isLast: isLast)
+        case .topicMessages(let after, let limit, let partition):
+            let (page, isLast) = topics[partition].messages(after: after, limit: limit)
+            return .topicMessages(page, isLast: isLast)
+        case .topicEntries(let after, let limit, let partition):
+            let (page, isLast) = topics[partition].entries(after: after, limit: limit)
+            return .topicEntries(page, marks: topics[partition].marks, isLast: isLast)
+        case .topicDevices(let sender, let topic, let after, let limit, let partition):
+            return topicDevices(sender, topic, after, limit, partition)
         case .messages(let device, let after, let limit):
             let (page, isLast) = messages.page(device.number, after: after.number, limit: limit)
             return .messages(device, page.map { joined($0.element) }, isLast: isLast)
@@ -218,7 +235,8 @@ public struct MemoryState: Sendable {
             return .groupLabelled(sender, label, groups.group(of: sender, label: label))
         case .expired(let time, let limit, let partition):
             let ends = expiry[partition].keys.prefix(limit).prefix { $0.time <= time }
-            return .expired(ends.map { $0.entry(author: upstream[$0.owner, $0.sequence]?.author) })
+            return .expired(
+                ends.map { $0.entry(in: partition, author: upstream[$0.owner, $0.sequence]?.author) })
         case .unseen(let time, let unusedBefore, let start, let examine, let limit, let partition):
             return unseen(from: start, examine: examine, limit: limit, of: partition) {
                 $0.isUnseen(before: time, unusedBefore: unusedBefore)
@@ -226,33 +244,34 @@ public struct MemoryState: Sendable {
         }
     }
 
-    /// Returns a message without the body that it shares if the store does not have that.
+    /// Returns a message with the pairs that it shares, if its partition has them.
     private func joined(_ message: StoredMessage) -> StoredMessage {
-        guard let job = message.topic?.job, !topicJobs.hasBody(of: job) else { return message }
+        guard let name = message.topic?.message,
+            let shared = topics[partition(of: .device(message.device))].bodies[name]
+        else { return message }
         var message = message
-        message.topic = TopicReference(withoutBodyOf: job)
+        message.topic = shared.reference
         message.fields = MessageFields(
-            messageID: message.messageID, collapseKey: message.collapseKey, body: [],
-            apns: message.apns.map { _ in [] })
+            messageID: message.messageID, collapseKey: message.collapseKey, body: shared.body,
+            apns: message.apns.map { _ in shared.apns ?? [] })
         return message
     }
 
-    private func topicPage(
-        _ job: TopicJobName, _ topic: TopicName?, _ after: RegistrationName?, _ limit: Int
-    ) -> TopicPage {
-        var (names, isLast): ([RegistrationName], Bool)
+    private func topicDevices(
+        _ sender: SenderID, _ topic: TopicName?, _ after: DeviceID?, _ limit: Int, _ partition: Int
+    ) -> StoreResult {
+        var found: Set<DeviceID>
         if let topic {
-            (names, isLast) = subscriptions.page(job.sender, topic, after: after, limit: limit)
+            found = topics[partition].devices(sender, topic)
         } else {
-            let all = registrations.values.flatMap(\.values).filter { registration in
-                registration.allows(job.sender) && after.map { registration.name > $0 } ?? true
-            }.map(\.name).sorted()
-            (names, isLast) = (Array(all.prefix(limit)), all.count <= limit)
+            let own = devices.keys.filter { self.partition(of: .device($0)) == partition }
+            found = Set(own).filter { device in
+                registrations[device]?.values.contains { $0.usesAPNs && $0.allows(sender) } ?? false
+            }
         }
-        let next = isLast ? nil : names.last
-        let marked = topicJobs.marked(of: job, after: after, through: next)
-        names.removeAll { marked.contains($0) }
-        return TopicPage(names: names, marked: marked, next: next)
+        if let after { found = found.filter { $0 > after } }
+        let page = Array(found.sorted().prefix(limit))
+        return .topicDevices(page, next: found.count > limit ? page.last : nil)
     }
 
     private func unseen(
@@ -329,12 +348,13 @@ public struct MemoryState: Sendable {
     /// Visits every upstream message and receipt, in no particular order.
     public func forEachUpstream(_ body: (StoredUpstream) -> Void) { upstream.forEach { body($2) } }
 
-    /// Whether there are unfinished topic jobs.
-    public var hasTopicJobs: Bool { topicJobs.count > 0 }
+    /// Whether there are topic messages that not all partitions have.
+    public var hasTopicMessages: Bool { topics.contains { !$0.messages.isEmpty } }
 
     /// Rows that the registry would have on a disk, where a device, an installation and a subscription have two each.
     public var registryRows: Int {
-        let ofDevices = 2 * devices.count + registrations.values.map(\.count).reduce(0, +)
+        let ofDevices =
+            2 * devices.count + positions.count + registrations.values.map(\.count).reduce(0, +)
         let ofInstallations = 2 * installationRecords.count + installations.values.map(\.count).reduce(0, +)
         return ofDevices + ofInstallations + 2 * subscriptions.count + senderRecords.count + groups.count
     }
@@ -360,7 +380,7 @@ public struct MemoryState: Sendable {
         audit.groups = groups.count
         audit.installations = installationRecords.count
         audit.subscriptions = subscriptions.count
-        audit.topicJobs = topicJobs.count
+        audit.topicJobs = topics.reduce(0) { $0 + $1.messages.count }
         return audit
     }
 }

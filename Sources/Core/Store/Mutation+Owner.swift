@@ -10,17 +10,21 @@ extension Mutation {
         case .removeRegistration(let name), .linkInstallation(_, let name), .unlinkInstallation(_, let name):
             .device(name.device)
         case .removeDevice(let device), .markForGateway(let device), .unmarkForGateway(let device),
-            .removeMessage(let device, _, _, _):
+            .removeMessage(let device, _, _, _), .putTopicPosition(let device, _):
             .device(device)
-        case .putSubscription(let subscription), .removeSubscription(let subscription):
+        case .putSubscription(let subscription), .removeSubscription(let subscription),
+            .listForGateway(let subscription), .unlistForGateway(let subscription):
             .device(subscription.name.device)
         case .putMessage(let message): .device(message.device)
         case .putFeedback(let entry), .removeFeedback(let entry): .device(entry.registration.device)
         case .putInstallation(let record): .installation(record.id)
         case .removeInstallation(let id): .installation(id)
-        case .putTopicJob(let job): .sender(job.name.sender)
-        case .advanceTopicJob(let job, _, _), .removeTopicJob(let job, _), .removeTopicBody(let job, _):
-            .sender(job.sender)
+        case .putTopicMessage(let message): .sender(message.name.sender)
+        case .removeTopicMessage(let name): .sender(name.sender)
+        case .putTopicEntry(_, let partition), .putTopicProgress(_, _, let partition),
+            .removeTopicEntry(_, let partition), .putTopicMark(_, let partition),
+            .removeTopicBody(_, let partition, _):
+            .partition(partition)
         case .putGroup(let group): .sender(group.name.sender)
         case .removeGroup(let name, _): .sender(name.sender)
         case .putSender(let record): .sender(record.sender)
@@ -33,17 +37,17 @@ extension Mutation {
 
 extension BatchChecks {
     /// Throws if a mutation changes rows of another partition than the one that wrote the batch: on other nodes it would be applied in
-    /// another order than the changes of their owner.
+    /// another order than the changes of their owner. Throws if the store does not have the partition.
     public func owns(_ mutation: borrowing Mutation) throws(StoreError) {
-        guard let partition else { return }
         switch mutation {
         // Messages are checked as they are put and removed.
         case .putMessage, .removeMessage, .putUpstream, .removeUpstream: return
         default: break
         }
         guard let owner = mutation.owner else { return }
+        let found = owner.partition(of: partitions)
         try demand(
-            owner.partition(of: partitions) == partition, "a batch changes a row that another partition owns",
-            "\(owner)")
+            found == partition ?? found && found >= 0 && found < partitions,
+            "a batch changes a row that another partition owns", "\(owner)")
     }
 }

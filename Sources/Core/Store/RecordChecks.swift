@@ -8,9 +8,10 @@ extension StoredMessage {
     public func demandStorable() throws(StoreError) {
         try demand(sequence.number > 0, "a message has sequence 0", "device \(device.number)")
         if let topic {
-            // The record holds the sequence of the job alone: the sender is that of the message.
+            // The record holds the sequence of the topic message alone: the sender is that of the message.
             try demand(
-                topic.job.sender == sender, "a message shares the body of another sender's job",
+                topic.message.sender == sender,
+                "a message shares the pairs of another sender's topic message",
                 "device \(device.number)")
         }
         if case .discardedMarker(let count) = kind {
@@ -101,23 +102,32 @@ extension GroupRecord {
     }
 }
 
-extension TopicJob {
-    /// Throws unless the job can be read back. A new job is stored without a cursor.
+extension TopicMessage {
+    /// Throws unless the message can be read back.
     public func demandStorable() throws(StoreError) {
         let sender = name.sender.number
-        try demand(name.sequence.number > 0, "a topic job has sequence 0", "sender \(sender)")
+        try demand(name.sequence.number > 0, "a topic message has sequence 0", "sender \(sender)")
         try demand(
             (1...Limits.Topic.conditionTests).contains(target.topics.count),
-            "a topic job has no topic or too many", "sender \(sender)")
-        try demand(expiresAt >= acceptedAt, "a topic job expires before it was accepted", "sender \(sender)")
-        try demand(cursor == TopicCursor(), "a new topic job has a cursor", "sender \(sender)")
+            "a topic message has no topic or too many", "sender \(sender)")
+        try demand(
+            expiresAt >= acceptedAt, "a topic message expires before it was accepted", "sender \(sender)")
     }
 }
 
-extension TopicCursor {
-    /// Throws unless the cursor can be read back.
+extension TopicEntry {
+    /// Throws unless the entry can be read back. A new entry is stored without progress.
     public func demandStorable() throws(StoreError) {
-        try demand(pass >= 0, "the cursor of a topic job has a negative pass")
+        let sender = message.name.sender.number
+        try demand(sequence.number > 0, "an entry of a topic log has place 0", "sender \(sender)")
+        if case .discarded(let count) = kind {
+            try demand(
+                count >= 0, "an entry of a topic log has discarded fewer than no messages", "sender \(sender)"
+            )
+        }
+        try demand(
+            progress == TopicProgress(), "a new entry of a topic log has progress", "sender \(sender)")
+        try message.demandStorable()
     }
 }
 
@@ -207,6 +217,13 @@ public struct BatchChecks: Sendable {
             "\(owner)")
     }
 
+    /// Checks the source of a mark of a topic log.
+    public func put(_ mark: TopicMark) throws(StoreError) {
+        try demand(
+            mark.source >= 0 && mark.source < partitions, "the mark of a topic log has an invalid source",
+            "partition \(mark.source)")
+    }
+
     /// Checks the partition whose log the batch comes from.
     public func advanceLog(of log: Int) throws(StoreError) {
         try demand(
@@ -224,8 +241,9 @@ public struct BatchChecks: Sendable {
         case .putGroup(let group): try group.demandStorable()
         case .putInstallation(let record): try record.demandStorable()
         case .linkInstallation(let id, _): try InstallationRecord.demandKey(id)
-        case .putTopicJob(let job): try job.demandStorable()
-        case .advanceTopicJob(_, let cursor, _): try cursor.demandStorable()
+        case .putTopicMessage(let message): try message.demandStorable()
+        case .putTopicEntry(let entry, _): try entry.demandStorable()
+        case .putTopicMark(let mark, _): try put(mark)
         case .putMessage(let message):
             try message.demandStorable()
             try put(message)

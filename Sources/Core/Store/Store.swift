@@ -69,7 +69,7 @@ public struct StoreAudit: Sendable, Equatable {
     public var groups = 0
     /// Subscriptions to topics found.
     public var subscriptions = 0
-    /// Unfinished topic jobs found.
+    /// Topic messages found that not all partitions have.
     public var topicJobs = 0
     /// Records that could not be read: named, never deleted.
     public var unreadable: [String] = []

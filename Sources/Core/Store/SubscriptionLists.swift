@@ -43,21 +43,6 @@ struct SubscriptionLists: Sendable {
     /// Returns the subscriptions of a device, by registration, sender and topic.
     func all(of device: DeviceID) -> [Subscription] { byDevice[device] ?? [] }
 
-    /// Returns up to `limit` subscribers of a topic after one, and whether no others follow.
-    func page(
-        _ sender: SenderID, _ name: TopicName, after: RegistrationName?, limit: Int
-    ) -> ([RegistrationName], Bool) {
-        let topic = Topic(sender: sender, name: name)
-        let all = byTopic[topic] ?? []
-        var at = 0
-        if let after {
-            at = place(of: after, topic)
-            if at < all.count, all[at] == after { at += 1 }
-        }
-        let page = all[at...].prefix(limit)
-        return (Array(page), page.endIndex == all.count)
-    }
-
     /// Returns topics with their numbers of subscribers, from a position on.
     func counts(from start: SubscriberPosition?, examine: Int) -> TopicCounts {
         let topics = byTopic.keys.sorted { ($0.sender, $0.name) < ($1.sender, $1.name) }

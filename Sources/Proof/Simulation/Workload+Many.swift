@@ -35,15 +35,20 @@ extension Workload {
     private static func sendToTopic(_ number: Int, _ world: World) {
         let client = world.appServers[Int(world.random(0...Int64(world.appServers.count - 1)))]
         guard let topic = topic(world.random(1...world.settings.topics)) else { return }
-        send(number, to: topic, lifetimeSeconds: world.chance(1, in: 4) ? 20 : 3_600, client)
+        let collapses = world.settings.collapsesTopics && world.chance(1, in: 2)
+        send(
+            number, to: topic, collapseKey: collapses ? UInt8(world.random(0...1)) : nil,
+            lifetimeSeconds: world.chance(1, in: 4) ? 20 : 3_600, client)
     }
 
     private static func send(
-        _ number: Int, to topic: TopicName, lifetimeSeconds: Int, _ client: AppServerClient
+        _ number: Int, to topic: TopicName, collapseKey: UInt8? = nil, lifetimeSeconds: Int,
+        _ client: AppServerClient
     ) {
         client.send(
             DownstreamDraft(
-                number: number, target: .topic(topic), collapseKey: nil, lifetimeSeconds: lifetimeSeconds))
+                number: number, target: .topic(topic), collapseKey: collapseKey,
+                lifetimeSeconds: lifetimeSeconds))
     }
 
     /// Plans topic messages to all subscribers after the faults have ended.

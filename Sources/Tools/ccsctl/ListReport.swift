@@ -83,10 +83,10 @@ extension ListRunningTopics: ReportedCommand {
         ListReport<Row>(
             columns: [
                 ("SENDER_ID", { Report.cell($0.sender) }), ("TO", { Report.cell($0.to) }),
-                ("SINCE", { Report.time($0.since) }), ("SENT", { Report.cell($0.sent) }),
-                ("DONE", { Report.cell($0.done) }), ("TOTAL", { Report.cell($0.total) }),
+                ("SINCE", { Report.time($0.since) }), ("EXPIRES", { Report.time($0.expiresAt) }),
+                ("REACHED", { Report.cell($0.reached) }), ("SUBSCRIBERS", { Report.cell($0.subscribers) }),
                 ("ID", { Report.cell($0.messageID) }),
-            ], none: "No messages to topics are being sent."
+            ], none: "No messages to topics wait for devices."
         ).text(answer.messages, leftOut: answer.leftOut)
     }
 }

@@ -37,9 +37,9 @@ import Testing
         var table = ForwardTable(node: 1)
         let isOpen = table.open(forget(7), to: 2, now: noon)
         #expect(isOpen && table.count == 1 && table.deadline == noon.advanced(milliseconds: 15_000))
-        let other = table.receives(answer(8), for: session, from: 2)
-        let first = table.receives(answer(7), for: session, from: 2)
-        let second = table.receives(answer(7), for: session, from: 2)
+        let other = table.receives(answer(8), for: session)
+        let first = table.receives(answer(7), for: session)
+        let second = table.receives(answer(7), for: session)
         #expect(!other && first && !second)
         #expect(table.count == 0 && table.deadline == nil)
         #expect(table.overdue(now: .distantFuture).isEmpty && table.lost(2).isEmpty)
@@ -50,9 +50,9 @@ import Testing
         var table = ForwardTable(node: 1)
         _ = table.open(forget(1), to: 2, now: noon)
         _ = table.open(forget(2), to: 2, now: noon)
-        table.withdraw(forget(1), to: 2)
+        table.withdraw(forget(1))
         let (withdrawn, other) = (
-            table.receives(answer(1), for: session, from: 2), table.receives(answer(2), for: session, from: 2)
+            table.receives(answer(1), for: session), table.receives(answer(2), for: session)
         )
         #expect(!withdrawn && other && table.count == 0)
     }
@@ -68,8 +68,8 @@ import Testing
             texts(answers) == [
                 "\(SessionCommand.reply(requestID: 1, .registrationRefused(.serviceNotAvailable)))"
             ])
-        let isLate = table.receives(answer(1), for: session, from: 2)
-        let isInTime = table.receives(answer(2), for: session, from: 3)
+        let isLate = table.receives(answer(1), for: session)
+        let isInTime = table.receives(answer(2), for: session)
         #expect(!isLate && isInTime)
     }
 
@@ -102,9 +102,9 @@ import Testing
             table.open(.unseen(DeviceID(1)), to: 3, now: noon)
         )
         #expect(isOpen == (true, true) && table.count == 0)
-        let isCommand = table.receives(.connection(.drain), for: session, from: 2)
-        let isEvent = table.receives(.unseen(DeviceID(1)), from: 2)
-        let isOther = table.receives(forget(1, node: 2), from: 2)
+        let isCommand = table.receives(.connection(.drain), for: session)
+        let isEvent = table.receives(.unseen(DeviceID(1)))
+        let isOther = table.receives(forget(1, node: 2))
         #expect(isCommand && isEvent && isOther)
     }
 
@@ -113,11 +113,11 @@ import Testing
     func comesBack() {
         var table = ForwardTable(node: 1)
         _ = table.open(forget(1), to: 2, now: noon)
-        let isTaken = table.receives(forget(1), from: 2)
+        let isTaken = table.receives(forget(1))
         #expect(isTaken && table.count == 0 && table.lost(2).isEmpty)
         _ = table.open(forget(1), to: 3, now: noon)
         #expect(table.lost(3).count == 1)
-        let isTakenAgain = table.receives(forget(1), from: 3)
+        let isTakenAgain = table.receives(forget(1))
         #expect(!isTakenAgain, "it has been refused")
     }
 
@@ -138,31 +138,23 @@ import Testing
         #expect(opened == [true, true, false] && table.count == 2)
         let isSent = table.open(.unseen(DeviceID(1)), to: 2, now: noon)
         #expect(isSent)
-        _ = table.receives(answer(0), for: session, from: 2)
+        _ = table.receives(answer(0), for: session)
         let isOpen = table.open(forget(9), to: 2, now: noon)
         #expect(isOpen)
     }
 
-    @Test(
-        "the recipients of a message to topics are counted by node, and a lost node's are refused one by one")
-    func topics() {
-        var table = ForwardTable(node: 1)
-        let content = MessageContent(messageID: [1], body: [])
-        let submission = Submission(
-            replyTo: .topic(SenderID(9), run: 4), submitter: nil, entitlement: .account(SenderID(9)),
-            target: name, content: content, topic: nil)
-        for target in [2, 2, 2, 3, 3] as [UInt16] {
-            _ = table.open(.submitted(submission), to: target, now: noon)
-        }
-        let reached = Event.topic(SenderID(9), .answered(run: 4, .reached))
-        let counts = [2, 3, 4, 2].map { table.receives(reached, from: $0) }
-        #expect(counts == [true, true, false, true] && table.count == 2)
-        #expect(texts(table.lost(2)) == ["topic.answered"] && table.count == 1)
-        let isLate = table.receives(reached, from: 2)
-        #expect(!isLate)
-        _ = table.open(.submitted(submission), to: 3, now: noon)
-        #expect(texts(table.overdue(now: .distantFuture)) == ["topic.answered", "topic.answered"])
-        #expect(table.count == 0)
+    @Test("messages that are passed on to a partition again wait for the later answer")
+    func copies() {
+        var table = ForwardTable(node: 1, milliseconds: 100)
+        let published = Event.topicLog(3, .published([], from: 0))
+        _ = table.open(published, to: 2, of: 3, now: noon)
+        _ = table.open(.topicLog(2, .published([], from: 0)), to: 2, of: 2, now: noon)
+        _ = table.open(published, to: 4, of: 3, now: noon.advanced(milliseconds: 60))
+        #expect(table.count == 2 && texts(table.lost(2)) == ["topicLog.copied"] && table.count == 1)
+        #expect(table.overdue(now: noon.advanced(milliseconds: 159)).isEmpty)
+        let copied = Event.topicLog(0, .copied(by: 3, through: SequenceNumber(7)))
+        let isTaken = [copied, copied].map { table.receives($0) }
+        #expect(isTaken == [true, false] && table.count == 0)
     }
 
     @Test("an upstream message is answered to its session and to its partition, each once")
@@ -175,9 +167,9 @@ import Testing
         var table = ForwardTable(node: 1)
         _ = table.open(event, to: 2, now: noon)
         #expect(table.count == 2)
-        let isStored = table.receives(.device(.upstreamStored(requestID: 6)), for: session, from: 2)
+        let isStored = table.receives(.device(.upstreamStored(requestID: 6)), for: session)
         #expect(isStored && texts(table.lost(2)) == ["device.upstreamAnswered"])
-        let isLate = table.receives(counted, from: 2)
+        let isLate = table.receives(counted)
         #expect(!isLate)
         // Of the session of another node only the partition's part is tracked here. It does not see that the second node is lost.
         var second = ForwardTable(node: 3)
@@ -190,7 +182,7 @@ import Testing
         }
         _ = second.open(event, to: 2, now: noon)
         #expect(second.count == 1)
-        let isCounted = second.receives(counted, from: 2)
+        let isCounted = second.receives(counted)
         #expect(isCounted && second.count == 0)
     }
 
@@ -202,48 +194,20 @@ import Testing
         var table = ForwardTable(node: 1)
         _ = table.open(.sender(SenderID(9), .receiptDue(due)), to: 2, now: noon)
         #expect(texts(table.lost(2)) == ["device.receiptRefused"])
-        let isRefused = table.receives(.device(DeviceID(5), .receiptRefused(SequenceNumber(8))), from: 2)
-        let isStored = table.receives(.device(DeviceID(5), .receiptStored(SequenceNumber(8))), from: 2)
+        let isRefused = table.receives(.device(DeviceID(5), .receiptRefused(SequenceNumber(8))))
+        let isStored = table.receives(.device(DeviceID(5), .receiptStored(SequenceNumber(8))))
         #expect(!isRefused && isStored)
     }
 
-    /// What the table must have, by its key, and of a shared key by node.
+    /// What the table must have.
     private struct Model {
-        struct Place: Hashable {
-            var key: PendingKey
-            var shared: UInt16?
-        }
-        var waiting: [Place: (count: Int, target: UInt16, deadline: Instant)] = [:]
-        var count: Int { waiting.values.reduce(0) { $0 + $1.count } }
-
-        private func place(_ key: PendingKey, _ node: UInt16) -> Place {
-            Place(key: key, shared: key.isShared ? node : nil)
-        }
-
-        mutating func open(_ key: PendingKey, to node: UInt16, _ deadline: Instant) {
-            let place = place(key, node)
-            if key.isShared, let open = waiting[place] {
-                waiting[place]?.count = open.count + 1
-            } else {
-                waiting[place] = (1, node, deadline)
-            }
-        }
-
-        mutating func close(_ key: PendingKey, from node: UInt16) -> Bool {
-            let place = place(key, node)
-            guard let open = waiting[place] else { return false }
-            waiting[place] = open.count > 1 ? (open.count - 1, open.target, open.deadline) : nil
-            return true
-        }
+        var waiting: [PendingKey: (target: UInt16, deadline: Instant)] = [:]
 
         /// Removes what fails. Returns how often each key does.
         mutating func fail(_ fails: (UInt16, Instant) -> Bool) -> [PendingKey: Int] {
-            var failed: [PendingKey: Int] = [:]
-            for (place, open) in waiting where fails(open.target, open.deadline) {
-                failed[place.key, default: 0] += open.count
-                waiting[place] = nil
-            }
-            return failed
+            let failed = waiting.filter { fails($0.value.target, $0.value.deadline) }
+            for key in failed.keys { waiting[key] = nil }
+            return failed.mapValues { _ in 1 }
         }
     }
 
@@ -264,28 +228,31 @@ import Testing
             now = now.advanced(milliseconds: Int64(values.below(20)))
             let node = UInt16(2 + values.below(3))
             let requester = requester(UInt32(values.below(40)))
-            let run = UInt32(values.below(3))
+            let partition = values.below(3)
             let isTopic = values.flag()
-            let submission = Submission(
-                replyTo: isTopic ? .topic(SenderID(9), run: run) : .session(requester), submitter: nil,
-                entitlement: .account(SenderID(9)), target: name,
-                content: MessageContent(messageID: [], body: []), topic: nil)
+            let event =
+                isTopic
+                ? Event.topicLog(partition, .published([], from: 0))
+                : .submitted(
+                    Submission(
+                        requester: requester, entitlement: .account(SenderID(9)), target: name,
+                        content: MessageContent(messageID: [], body: [])))
             let key =
                 isTopic
-                ? PendingKey.topicPage(SenderID(9), run: run)
+                ? PendingKey.topicCopy(from: 0, to: partition)
                 : .request(session, requestID: requester.requestID)
             switch values.below(8) {
             case 0...3:
-                _ = table.open(.submitted(submission), to: node, now: now)
-                model.open(key, to: node, now.advanced(milliseconds: 1_000))
+                _ = table.open(event, to: node, now: now)
+                model.waiting[key] = (node, now.advanced(milliseconds: 1_000))
             case 4...6:
                 let reply = SessionCommand.submission(
                     requestID: requester.requestID, .refused(.invalidToken))
                 let isPassed =
                     isTopic
-                    ? table.receives(.topic(SenderID(9), .answered(run: run, .reached)), from: node)
-                    : table.receives(reply, for: session, from: node)
-                #expect(isPassed == model.close(key, from: node))
+                    ? table.receives(.topicLog(0, .copied(by: partition, through: nil)))
+                    : table.receives(reply, for: session)
+                #expect(isPassed == (model.waiting.removeValue(forKey: key) != nil))
                 answered += isPassed ? 1 : 0
                 dropped += isPassed ? 0 : 1
             default:
@@ -294,7 +261,7 @@ import Testing
                 #expect(answers == model.fail { isLost ? $0 == node : $1 <= now })
                 failed += answers.values.reduce(0, +)
             }
-            #expect(table.count == model.count)
+            #expect(table.count == model.waiting.count)
             #expect(table.deadline == model.waiting.values.map(\.deadline).min())
         }
         #expect(counted(table.overdue(now: .distantFuture)) == model.fail { _, _ in true })
@@ -305,7 +272,7 @@ import Testing
     @Test("canary: an answer that was not asked for is dropped")
     func canary() {
         var table = ForwardTable(node: 1)
-        let isPassed = table.receives(answer(1), for: session, from: 2)
+        let isPassed = table.receives(answer(1), for: session)
         #expect(!isPassed)
     }
 

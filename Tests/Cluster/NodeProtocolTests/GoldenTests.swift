@@ -33,13 +33,13 @@ import Testing
     @Test("events keep their bytes") func events() throws {
         #expect(
             try events { $0.event($1 as DeviceEventCase) } == [
-                0x394bc5ed30287696, 0xf8e35bdc8f7c6972, 0x7a7ef0a0411746f8, 0xa028ffeb88350dce,
+                0x2ae0eb112e924457, 0xf8e35bdc8f7c6972, 0x7a7ef0a0411746f8, 0xa028ffeb88350dce,
                 0x9b8eca40da43f4df, 0x0428417f21d06f06, 0x8263e975ddddd3aa, 0x6365cb911eea8673,
                 0xf50d1942f01206ab, 0x2999b236e244f041, 0xed2bd6a844e0676b, 0x01206e23aa1ae955,
                 0x6ce94faa80a60471, 0xf86361f11b7f73c5, 0x4a8d130ed3960ef7, 0x9b0f475cd44e5990,
                 0x91bffacb8bed1a47, 0xe4f0c6aff1b52d87, 0x74ff63960153698d, 0xc974c4d8173efc71,
                 0x5057179301a37df6, 0x40c2ce602b671790, 0x130e2395b67f7d9c, 0xcce19452e41132b7,
-                0x90d320521002af00, 0x33a8ee20a7bb3eac,
+                0x90d320521002af00, 0x33a8ee20a7bb3eac, 0x2806fed1d40f981d,
             ])
         #expect(
             try events { $0.event($1 as SenderEventCase) } == [
@@ -54,7 +54,11 @@ import Testing
             ])
         #expect(
             try events { $0.event($1 as TopicEventCase) } == [
-                0xbc6bd3ca216fd128, 0x4d14c5596cbbb1e8,
+                0xbc6bd3ca216fd128
+            ])
+        #expect(
+            try events { $0.event($1 as TopicLogEventCase) } == [
+                0x56d6fbe92aa06b99, 0x14527dbbc5ccd7bd, 0xc951ba33e663f318,
             ])
         #expect(
             try events { $0.event($1 as InstallationEventCase) } == [
@@ -128,9 +132,11 @@ import Testing
                 0x119a62fbbfc6fe66, 0xcf6517969563eccd, 0x22bd98b2b0245829, 0x98eb929bfaacec2d,
                 0x37d71352e1e3afb7, 0x1af146292d82f8d8, 0xde5e8a0d0e59b28f, 0x081dd0d8fb6891cb,
                 0x81ecce28292bd2e2, 0x2a0c97e0a589f1e0, 0x0e662edfc89adc9d, 0xc1f94c76c9a5eb4c,
-                0xdf8df8e0cc2ffa6a, 0x1a5724e525a064fc, 0xcc8814eb0dd66360, 0xd9a2c419eeea3b5b,
                 0x4e488edd21bda587, 0xcdbc6fcaa7f7cf77, 0xaf277a9c861f3047, 0x58cc172bfdc50f9f,
-                0x960e95113f55d1b7, 0xdc08cb4519536017, 0xb68f7c2d786ff701,
+                0x960e95113f55d1b7, 0xdc08cb4519536017, 0xb68f7c2d786ff701, 0x7af80b64a21effb3,
+                0xc37573048a46817f, 0x4bbdc6926debbc7f, 0x2bbcbe0eefd15781, 0x8eacfd2552bd4991,
+                0x6524a6b2301d3c26, 0x15cbda640f908418, 0x7ce154cca9026a6d, 0x7427bd0a968fbd67,
+                0xd2d2325f7be76ee1,
             ])
     }
 
@@ -150,7 +156,6 @@ import Testing
         #expect(numbers(Priority.self) == [1, 2])
         #expect(numbers(Requester.Growth.self) == [1, 2, 3, 4])
         #expect(numbers(UpstreamOutcome.self) == Array(1...5))
-        #expect(numbers(TopicAnswer.self) == [1, 2, 3])
         #expect(numbers(Milestone.self) == Array(1...10))
         #expect(numbers(StoreMark.self) == [1, 2])
     }

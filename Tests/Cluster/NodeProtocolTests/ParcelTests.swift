@@ -52,7 +52,8 @@ import Testing
             { $0.content.messageID += [1] }, { $0.content.body += [1] }, { $0.content.isDryRun.toggle() },
             { $0.target.number.number &+= 1 },
             { $0.submitter = ConnectionID(reactor: 9, slot: 9, generation: 9) },
-            { $0.replyTo = .topic(SenderID(1), run: 77) }, { $0.entitlement = .webPush(key: [7]) },
+            { $0.replyTo = .group(SenderID(1), GroupSendMember(send: 1, index: 77)) },
+            { $0.entitlement = .webPush(key: [7]) },
         ]
         for change in changes {
             var other = submission
@@ -106,8 +107,10 @@ import Testing
             ([], .truncated), ([0], .version(0)), ([2], .version(2)),
             ([1, 0], .unknownCase(of: "item of a parcel", number: 0)),
             ([1, 5], .unknownCase(of: "item of a parcel", number: 5)),
-            ([1, 1, 6], .unknownCase(of: "event", number: 6)),
-            ([1, 1, 1, 5, 27], .unknownCase(of: "event of a device", number: 27)),
+            ([1, 1, 7], .unknownCase(of: "event", number: 7)),
+            ([1, 1, 1, 5, 28], .unknownCase(of: "event of a device", number: 28)),
+            ([1, 1, 6, 0x80, 8, 3, 0, 0], .value(of: "partition")),
+            ([1, 1, 6, 0, 3, 0x80, 8, 0], .value(of: "partition")),
             ([1, 1, 2, 5, 16], .unknownCase(of: "event of a sender", number: 16)),
             ([1, 1, 1, 5], .truncated),
             ([1, 1, 1, 5, 4, 0x80, 0x80, 4, 0, 0, 0], .value(of: "node")),
@@ -164,6 +167,23 @@ import Testing
         #expect(
             try items(in: start + [1, 5, 26, 0, 0]).count == 1,
             "the start of the longer one must be right")
+    }
+
+    @Test("an event of a whole partition is in no other event, since that is not checked where it arrives")
+    func depthOfPartitions() throws {
+        let start: [UInt8] = [1, 1, 5, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 0, 6]
+        let event: [UInt8] = [6, 0, 3, 0, 0]
+        #expect(try items(in: [1, 1] + event).count == 1)
+        #expect(throws: NodeProtocolFault.value(of: "event in an event")) { try items(in: start + event) }
+    }
+
+    @Test("the messages that are passed on at once fit into a parcel")
+    func published() throws {
+        var values = RandomValues(seed: 6)
+        var message = values.topicMessage()
+        message.body = [UInt8](repeating: 1, count: 65_536)
+        let messages = [TopicMessage](repeating: message, count: Limits.Topic.copiedAtOnce)
+        #expect(try parcel([.event(.topicLog(1, .published(messages, from: 0)))]).count > 64 * 65_536)
     }
 
     @Test("an item that exceeds the limit is left out, and the parcel stays as it was")
@@ -251,7 +271,7 @@ import Testing
         ])
         #expect(
             Hex.text(bytes)
-                == "01010106010101020390030502010102039003012a0607016d00020809007802010000000000000002010203900303050101ac020100"
+                == "01010106010101020390030502010102039003012a0607016d000208090078020100000000000002010203900303050101ac020100"
         )
     }
 }

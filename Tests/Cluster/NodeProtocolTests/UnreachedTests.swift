@@ -109,9 +109,11 @@ extension UnreachedAnswer {
         #expect(
             silent == [
                 "device.closed", "device.upstreamAnswered", "device.receiptStored", "device.receiptRefused",
-                "device.gatewayAnswered", "device.gatewayDue", "device.markedForGateway", "device.unseen",
+                "device.gatewayAnswered", "device.gatewayDue", "device.markedForGateway", "device.topicsDue",
+                "device.unseen",
                 "sender.closed", "sender.streamDetached", "sender.upstreamReturnFinished",
-                "group.memberAnswered", "topic.answered", "installation.unused", "installation.requested",
+                "group.memberAnswered", "topicLog.nowOrNever", "topicLog.copied", "installation.unused",
+                "installation.requested",
                 "group.requested",
             ])
         // Of these two kinds only what is an answer itself, and what the core has asked itself.

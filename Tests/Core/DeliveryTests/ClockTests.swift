@@ -83,9 +83,9 @@ import Testing
                 TopicSubmission(target: TopicTarget(topic), submission: Harness.submission(2, lifetime: 600)))
         )
         bench.settle(rounds: 1)
-        #expect(bench.store.topicJobs.count == 1 && bench.store.downPending == 1)
+        #expect(bench.store.topicMessages.count == 1 && bench.store.downPending == 1)
         restart(bench, setBy: 400 * Self.day)
-        #expect(doubt(bench) != nil && bench.store.topicJobs.isEmpty)
+        #expect(doubt(bench) != nil && bench.store.topicMessages.isEmpty)
         #expect(delivered(bench) == ["deliver m1", "deliver m2"])
     }
 

@@ -24,11 +24,18 @@ struct FakeStore {
     var installations: [[UInt8]: Set<RegistrationName>] = [:]
     var installationRecords: [[UInt8]: InstallationRecord] = [:]
     var seen: Set<[UInt8]> = []
-    var topicJobs: [TopicJob] = []
-    var topicBodies: [TopicJobName] = []
-    /// Whether the bodies that topic messages share are not there yet.
-    var hasLateBodies = false
-    var marks: [TopicJobName: Set<RegistrationName>] = [:]
+    /// Topic messages that not all partitions have yet.
+    var topicMessages: [TopicMessage] = []
+    /// The logs of the partitions.
+    var topicLogs: [Int: [TopicEntry]] = [:]
+    var topicMarks: [Int: [Int: SequenceNumber]] = [:]
+    var topicPositions: [DeviceID: SequenceNumber] = [:]
+    /// The pairs that topic messages share, by partition.
+    var topicBodies: [Int: [TopicMessageName: TopicMessage]] = [:]
+    /// Whether those pairs are damaged.
+    var hasDamagedBodies = false
+    /// Subscriptions of iOS apps.
+    var gatewayList: [Subscription] = []
     var groups: [GroupRecord] = []
     /// Devices that are marked for the APNs gateway.
     var gatewayMarks: Set<DeviceID> = []
@@ -64,7 +71,9 @@ struct FakeStore {
         case .putDevice(let record): records[record.device] = record
         case .putRegistration(let registration): registrations[registration.name] = registration
         case .removeRegistration(let name): registrations[name] = nil
-        case .removeDevice(let device): records[device] = nil
+        case .removeDevice(let device):
+            records[device] = nil
+            topicPositions[device] = nil
         case .putSubscription(let subscription):
             subscriptions.removeAll { $0.isSame(as: subscription) }
             subscriptions.append(subscription)
@@ -84,10 +93,6 @@ struct FakeStore {
             list.append(message)
             list.sort { $0.sequence < $1.sequence }
             messages[message.device] = list
-            if let job = message.topic?.job {
-                marks[job, default: []].insert(
-                    RegistrationName(device: message.device, number: message.registration))
-            }
             if message.kind == .message { down.accepted += 1 }
             put.insert(message.messageID)
         case .removeMessage(let device, let sequence, _, let reason):
@@ -98,7 +103,9 @@ struct FakeStore {
             if reason == .delivered, gone.wantsReceipt, !receipts.contains(gone.messageID) {
                 missingReceipts.append(gone.messageID)
             }
-        case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody: applyTopic(mutation)
+        case .putTopicMessage, .removeTopicMessage, .putTopicEntry, .putTopicProgress, .removeTopicEntry,
+            .putTopicMark, .removeTopicBody, .putTopicPosition, .listForGateway, .unlistForGateway:
+            applyTopic(mutation)
         case .markForGateway(let device): gatewayMarks.insert(device)
         case .unmarkForGateway(let device): gatewayMarks.remove(device)
         case .putFeedback(let entry): feedback.append(entry)
@@ -180,12 +187,13 @@ struct FakeStore {
                 index.subscriptions = Dictionary(grouping: subscriptions, by: \.name.device)
             }
             let names = index.registrations[device] ?? []
-            return .device(
-                DeviceState(
-                    device: device, record: records[device],
-                    registrations: names.sorted { $0.name.number < $1.name.number },
-                    mailbox: (messages[device] ?? []).map { MailboxEntry($0) },
-                    subscriptions: index.subscriptions[device] ?? []))
+            var state = DeviceState(
+                device: device, record: records[device],
+                registrations: names.sorted { $0.name.number < $1.name.number },
+                mailbox: (messages[device] ?? []).map { MailboxEntry($0) },
+                subscriptions: index.subscriptions[device] ?? [])
+            state.topicPosition = topicPositions[device] ?? SequenceNumber(0)
+            return .device(state)
         case .installation(let installation, let limit, let isForChange):
             let names = (installations[installation] ?? []).sorted()
             return .installation(
@@ -201,14 +209,16 @@ struct FakeStore {
             return .unusedInstallations(
                 Array(found.prefix(limit)), next: found.count > limit ? found[limit] : nil, before: before,
                 unlinkedBefore: unlinkedBefore)
-        case .topicPage(let job, let topic, let after, let limit):
-            return .topicPage(job, topicPage(job, topic, after, limit))
-        case .topicJobs(let after, let limit, let partition):
-            let found = topicJobs.filter { job in
-                PartitionKey.sender(job.name.sender).partition(of: partitions) == partition
-                    && after.map { job.name > $0 } ?? true
+        case .topicMessages(let after, let limit, let partition):
+            let found = topicMessages.filter { message in
+                PartitionKey.sender(message.name.sender).partition(of: partitions) == partition
+                    && after.map { message.name > $0 } ?? true
             }.sorted { $0.name < $1.name }
-            return .topicJobs(Array(found.prefix(limit)), isLast: found.count <= limit)
+            return .topicMessages(Array(found.prefix(limit)), isLast: found.count <= limit)
+        case .topicEntries(let after, let limit, let partition):
+            return topicEntries(after, limit, partition)
+        case .topicDevices(let sender, let topic, let after, let limit, let partition):
+            return topicDevices(sender, topic, after, limit, partition)
         case .messages(let device, let after, let limit):
             let found = (messages[device] ?? []).filter { $0.sequence > after }
             return .messages(
@@ -229,18 +239,27 @@ struct FakeStore {
             return .groupLabelled(
                 sender, label, groups.first { $0.name.sender == sender && $0.label == label })
         case .unseen(let time, let unusedBefore, let start, let examine, let limit, let partition):
-            var found: [DeviceID] = []
-            var left = examine
-            for record in records.values.sorted(by: { $0.device < $1.device })
-            where record.device >= start
-                && PartitionKey.device(record.device).partition(of: partitions) == partition
-            {
-                guard left > 0, found.count < limit else { return .unseen(found, next: record.device) }
-                left -= 1
-                if record.isUnseen(before: time, unusedBefore: unusedBefore) { found.append(record.device) }
-            }
-            return .unseen(found, next: nil)
+            return unseen(
+                from: start, examine, limit, of: partition,
+                where: { $0.isUnseen(before: time, unusedBefore: unusedBefore) })
         }
+    }
+
+    private func unseen(
+        from start: DeviceID, _ examine: Int, _ limit: Int, of partition: Int,
+        where isUnseen: (DeviceRecord) -> Bool
+    ) -> StoreResult {
+        var found: [DeviceID] = []
+        var left = examine
+        for record in records.values.sorted(by: { $0.device < $1.device })
+        where record.device >= start
+            && PartitionKey.device(record.device).partition(of: partitions) == partition
+        {
+            guard left > 0, found.count < limit else { return .unseen(found, next: record.device) }
+            left -= 1
+            if isUnseen(record) { found.append(record.device) }
+        }
+        return .unseen(found, next: nil)
     }
 
     /// The number of downstream messages in all mailboxes, markers not counted.
@@ -260,45 +279,80 @@ extension Subscription {
 
 /// Topic messages.
 extension FakeStore {
+    private func partition(of sender: SenderID) -> Int {
+        PartitionKey.sender(sender).partition(of: partitions)
+    }
+
     private mutating func applyTopic(_ mutation: Mutation) {
         switch mutation {
-        case .putTopicJob(let job):
-            topicJobs.append(job)
-            topicBodies.append(job.name)
-        case .advanceTopicJob(let name, let cursor, let marked):
-            for at in topicJobs.indices where topicJobs[at].name == name { topicJobs[at].cursor = cursor }
-            marks[name]?.subtract(marked)
-        case .removeTopicJob(let name, let marked):
-            topicJobs.removeAll { $0.name == name }
-            marks[name]?.subtract(marked)
-        case .removeTopicBody(let name, _): topicBodies.removeAll { $0 == name }
+        case .putTopicMessage(let message):
+            topicMessages.append(message)
+            topicBodies[partition(of: message.name.sender), default: [:]][message.name] = message
+        case .removeTopicMessage(let name): topicMessages.removeAll { $0.name == name }
+        case .putTopicEntry(var entry, let partition):
+            if entry.kind == .message {
+                topicBodies[partition, default: [:]][entry.message.name] = entry.message
+            }
+            entry.message.body = []
+            entry.message.apns = entry.message.apns.map { _ in [] }
+            topicLogs[partition, default: []].append(entry)
+        case .putTopicProgress(let place, let progress, let partition):
+            guard let at = topicLogs[partition]?.firstIndex(where: { $0.sequence == place }) else { return }
+            topicLogs[partition]?[at].progress = progress
+        case .removeTopicEntry(let place, let partition):
+            topicLogs[partition]?.removeAll { $0.sequence == place }
+        case .putTopicMark(let mark, let partition):
+            topicMarks[partition, default: [:]][mark.source] = mark.through
+        case .removeTopicBody(let name, let partition, _): topicBodies[partition]?[name] = nil
+        case .putTopicPosition(let device, let place): topicPositions[device] = place
+        case .listForGateway(let subscription): gatewayList.append(subscription)
+        case .unlistForGateway(let subscription): gatewayList.removeAll { $0.isSame(as: subscription) }
         default: break
         }
     }
 
     fileprivate func joined(_ message: StoredMessage) -> StoredMessage {
-        guard hasLateBodies, let job = message.topic?.job else { return message }
+        guard let name = message.topic?.message else { return message }
+        let partition = PartitionKey.device(message.device).partition(of: partitions)
         var message = message
-        message.topic = TopicReference(withoutBodyOf: job)
-        message.body = []
+        guard let shared = topicBodies[partition]?[name], !hasDamagedBodies else {
+            message.topic = TopicReference(withoutBodyOf: name)
+            message.body = []
+            return message
+        }
+        message.topic = TopicReference(message: name, path: shared.target.path)
+        message.fields = MessageFields(
+            messageID: message.messageID, collapseKey: message.collapseKey, body: shared.body,
+            apns: message.apns == nil ? nil : shared.apns ?? [])
         return message
     }
 
-    private func topicPage(
-        _ job: TopicJobName, _ topic: TopicName?, _ after: RegistrationName?, _ limit: Int
-    ) -> TopicPage {
-        var found: [RegistrationName]
-        if let topic {
-            found = subscriptions.filter { $0.sender == job.sender && $0.topic == topic }.map(\.name)
-        } else {
-            found = registrations.values.filter { $0.allows(job.sender) }.map(\.name)
+    private func topicEntries(_ after: SequenceNumber, _ limit: Int, _ partition: Int) -> StoreResult {
+        let found = (topicLogs[partition] ?? []).filter { $0.sequence > after }.sorted {
+            $0.sequence < $1.sequence
         }
-        found = found.filter { name in after.map { name > $0 } ?? true }.sorted()
-        let page = found.prefix(limit)
-        let next = found.count > limit ? page.last : nil
-        let marked = (marks[job] ?? []).filter { name in
-            after.map { name > $0 } ?? true && next.map { name <= $0 } ?? true
+        let marks = (topicMarks[partition] ?? [:]).map { TopicMark(source: $0.key, through: $0.value) }
+        return .topicEntries(Array(found.prefix(limit)), marks: marks, isLast: found.count <= limit)
+    }
+
+    private func topicDevices(
+        _ sender: SenderID, _ topic: TopicName?, _ after: DeviceID?, _ limit: Int, _ partition: Int
+    ) -> StoreResult {
+        var found: Set<DeviceID> = []
+        if let topic {
+            for known in subscriptions where known.sender == sender && known.topic == topic {
+                if registrations[known.name]?.usesAPNs == true { found.insert(known.name.device) }
+            }
+        } else {
+            for known in registrations.values where known.usesAPNs && known.allows(sender) {
+                found.insert(known.name.device)
+            }
+        }
+        let page = found.filter { device in
+            PartitionKey.device(device).partition(of: partitions) == partition
+                && after.map { device > $0 } ?? true
         }.sorted()
-        return TopicPage(names: page.filter { !marked.contains($0) }, marked: marked, next: next)
+        return .topicDevices(
+            Array(page.prefix(limit)), next: page.count > limit ? page[limit - 1] : nil)
     }
 }

@@ -77,12 +77,12 @@ import Testing
         #expect(events.isEmpty)
     }
 
-    @Test("what no session submitted meets no fault: a message of an operator's topic run, or of a device")
+    @Test("what no session submitted meets no fault: a topic message, or one of a device")
     func exempt() {
         var plan = FaultPlan()
         _ = plan.add(.sender(Harness.sender), .refuse(.unavailable), count: 9)
         var run = Harness.submission(1)
-        run.replyTo = .topic(Harness.sender, run: 1)
+        run.replyTo = .nobody
         var events: [Event] = [.submitted(run), .upstreamReceived(Harness.upstream(1))]
         #expect(plan.take(from: &events).isEmpty && events.count == 2)
     }

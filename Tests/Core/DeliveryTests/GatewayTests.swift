@@ -231,6 +231,8 @@ import Testing
                 .topicSubmitted(
                     TopicSubmission(target: TopicTarget(TopicSendTests.topics[0]), submission: submission)))
             bench.settle()
+            #expect(TopicSendTests.counts(bench, names) == [1, 0], "iOS apps never log in")
+            bench.collectTopics(names)
             #expect(TopicSendTests.counts(bench, names) == [1, 1])
             let copies = names.map { bench.store.messages[$0.device]?.first?.apns }
             #expect(((copies[0] ?? nil) != nil) == row.isForAPNs, "\(row)")

@@ -21,6 +21,8 @@ final class PartitionBox {
 final class Harness {
     private(set) var partitions: [PartitionBox] = []
     private let settings: DeliverySettings
+    /// Whether the logs of topic messages are read before anything else happens.
+    private let readsLog: Bool
     var store = FakeStore()
     /// The state after a crash: everything up to the last durable batch.
     private var lastDurable = FakeStore()
@@ -55,10 +57,11 @@ final class Harness {
 
     init(
         partitions count: Int = 1, store: FakeStore = FakeStore(), seed: UInt64 = 7,
-        settings: DeliverySettings = DeliverySettings()
+        settings: DeliverySettings = DeliverySettings(), readsLog: Bool = true
     ) {
         self.store = store
         self.settings = settings
+        self.readsLog = readsLog
         lastDurable = store
         start(count, seed)
     }
@@ -75,6 +78,19 @@ final class Harness {
         }
         post(.senders(SenderDirectory(Self.senders)))
         runTurns()
+        // No device is served before the log of topic messages has been read.
+        if readsLog {
+            for number in 0..<count { post(.topicLog(number, .published([], from: number))) }
+            runTurns()
+        }
+        while readsLog, partitions.contains(where: { !$0.loads.isEmpty }) {
+            for partition in partitions {
+                read(partition)
+                reportAnswer(partition)
+            }
+            runTurns()
+        }
+        asked = []
     }
 
     static let sender = SenderID(100)
@@ -193,6 +209,12 @@ final class Harness {
             $0.events.isEmpty && $0.batches.isEmpty && $0.outcomes.isEmpty && $0.loads.isEmpty
                 && $0.answers.isEmpty
         }
+    }
+
+    /// Lets topic messages that are new to the devices of registrations enter their mailboxes, as a login does.
+    func collectTopics(_ names: [RegistrationName]) {
+        for name in names { post(.device(name.device, .topicsDue)) }
+        settle()
     }
 
     func advance(milliseconds: Int64) {

@@ -183,7 +183,7 @@ import Testing
         first.runTurns()
         #expect(
             first.partitions[0].loads.map(\.word) == [
-                "expired", "unseen", "gateway devices", "unused installations", "topic jobs",
+                "expired", "unseen", "gateway devices", "unused installations", "topic messages",
             ])
         first.settle()
         #expect(first.store.down.expired == 1 && first.store.holds)
@@ -197,8 +197,8 @@ import Testing
             bench.post(.tick)
             bench.runTurns()
         }
-        let each = ["expired", "gateway devices", "topic jobs"]
-        let all = ["expired", "unseen", "gateway devices", "unused installations", "topic jobs"]
+        let each = ["expired", "gateway devices", "topic messages"]
+        let all = ["expired", "unseen", "gateway devices", "unused installations", "topic messages"]
         #expect(bench.partitions.map { $0.loads.map(\.word) } == [all, each, each])
         bench.settle()
         bench.asked = []

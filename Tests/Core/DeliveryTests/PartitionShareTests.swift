@@ -24,7 +24,7 @@ import Testing
         #expect(shares.expiredPerSweep == Limits.Store.expiredPerSweep)
         #expect(shares.sweepMilliseconds == Int64(Limits.Device.sweepMilliseconds))
         #expect(shares.forgottenDevices == Rate(200, perSeconds: 360))
-        #expect(shares.topicJobs == Limits.Topic.jobs && shares.topicPages == Limits.Topic.pagesInFlight)
+        #expect(shares.openTopics == Limits.Topic.open && shares.liveTopics == Limits.Topic.live)
         #expect(shares.waitingInstallations == Limits.Installation.waiting)
         #expect(shares.groupRequests == Limits.Group.waitingRequests)
         #expect(shares.groupSends == Limits.Group.waitingSends)
@@ -40,7 +40,8 @@ import Testing
         #expect(shares.lastSeenPerTick == 3)
         #expect(shares.expiredPerSweep == Limits.Partition.leastExpiredPerSweep)
         #expect(shares.sweepMilliseconds == 16 * Int64(Limits.Device.sweepMilliseconds))
-        #expect(shares.topicJobs == Limits.Topic.jobsPerSender && shares.topicPages == 1)
+        #expect(
+            shares.openTopics == Limits.Topic.openPerSender && shares.liveTopics == Limits.Topic.live / 16)
         #expect(shares.waitingInstallations == Limits.Partition.leastWaitingRequests)
         #expect(shares.groupRequests == Limits.Partition.leastWaitingRequests)
         #expect(shares.groupSends == Limits.Partition.leastWaitingRequests)
@@ -63,7 +64,8 @@ import Testing
         let shares = Self.shares(1_024)
         #expect(shares.idleDevices == 97 && shares.transientDevices == Limits.Topic.page)
         #expect(shares.waitingWrites == Limits.Store.writesPerCommit && shares.lastSeenPerTick == 1)
-        #expect(shares.pendingLastSeen == Limits.Partition.leastPendingLastSeen && shares.topicPages == 1)
+        #expect(shares.pendingLastSeen == Limits.Partition.leastPendingLastSeen)
+        #expect(shares.liveTopics == Limits.Topic.livePerTopic)
         let small = Self.shares(1_024) { ($0.idleDevicesInMemory, $0.waitingWrites) = (3, 5) }
         #expect(small.idleDevices == 3 && small.waitingWrites == 5)
     }

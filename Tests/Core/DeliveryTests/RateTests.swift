@@ -159,6 +159,7 @@ import Testing
         bench.post(.topicSubmitted(TopicSubmission(target: TopicTarget(news), submission: submission)))
         bench.settle()
         #expect(bench.take(appServer).words == ["ack 1"])
+        bench.collectTopics([Harness.target])
         #expect(bench.store.downPending == 1, "it has reached the device")
         #expect(answers(bench, 2...4) == ["ack 2", "ack 3", "nack 4 sender_rate_exceeded"])
     }

@@ -208,8 +208,9 @@ extension StoreQuery {
         case .unseen: "unseen"
         case .installation: "installation"
         case .unusedInstallations: "unused installations"
-        case .topicPage: "topic page"
-        case .topicJobs: "topic jobs"
+        case .topicMessages: "topic messages"
+        case .topicEntries: "topic log"
+        case .topicDevices: "topic devices"
         }
     }
 }

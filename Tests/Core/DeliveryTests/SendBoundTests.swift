@@ -38,16 +38,15 @@ import Testing
     @Test("The number of topic messages in progress per partition is bounded over all senders")
     func topics() throws {
         let bench = Harness.withDevice()
-        let senders = Limits.Topic.jobs / Limits.Topic.jobsPerSender
+        let senders = Limits.Topic.open / Limits.Topic.openPerSender
         for sender in 0..<UInt64(senders) {
-            for requestID in 0..<UInt32(Limits.Topic.jobsPerSender) {
-                bench.post(try Self.toTopic(requestID, from: SenderID(1_000 + sender)))
+            for requestID in 0..<UInt32(Limits.Topic.openPerSender) {
+                bench.post(try Self.toTopic(requestID, from: SenderID(1_000 + sender), lifetime: 3_600))
             }
         }
         bench.runTurns()
-        let words = bench.take(appServer).words
-        #expect(words.count == Limits.Topic.jobs && words.allSatisfy { $0.hasPrefix("ack") }, "canary")
-        bench.post(try Self.toTopic(1, from: SenderID(9)))
+        #expect(bench.take(appServer).words.isEmpty, "canary: all wait for the store")
+        bench.post(try Self.toTopic(1, from: SenderID(9), lifetime: 3_600))
         bench.runTurns()
         #expect(bench.take(appServer).words == ["nack 1 unavailable"])
     }
@@ -99,39 +98,33 @@ import Testing
         return bench
     }
 
-    @Test("Topic messages in progress are listed with their progress, up to a limit")
+    @Test("Live topic messages are listed with what they have reached, the newest first, up to a limit")
     func running() throws {
-        let bench = try Self.bench(Limits.Topic.page + 5)
-        let owner = bench.partitions[PartitionKey.sender(Harness.sender).partition(of: 3)]
+        let bench = try Self.bench(9)
         for requestID in 1...3 as ClosedRange<UInt32> {
+            bench.advance(milliseconds: 10)
             bench.post(try Self.toTopic(requestID, lifetime: 3_600))
+            bench.settle()
         }
-        bench.settle()
-        #expect(owner.core.runningTopics(limit: 9).count == 0, "canary: all of them are done")
-        bench.post(try Self.toTopic(4, lifetime: 3_600))
-        bench.post(try Self.toTopic(5, lifetime: 3_600))
-        bench.runTurns()
-        bench.apply(owner)
-        bench.reportOutcome(owner)
-        bench.runTurns()
-        let begun = owner.core.runningTopics(limit: 9)
-        #expect(begun.count == 2 && begun.jobs.map(\.messageID) == [bytes("m4"), bytes("m5")])
-        #expect(begun.jobs.allSatisfy { $0.cursor == TopicCursor() && $0.acceptedAt == bench.now.wall })
-        #expect(owner.core.runningTopics(limit: 1).jobs.map(\.messageID) == [bytes("m4")])
-        #expect(owner.core.runningTopics(limit: 1).count == 2)
-        // The first page of each is read and done, and nothing more.
-        while owner.core.runningTopics(limit: 9).jobs.contains(where: { $0.cursor.after == nil }) {
-            for partition in bench.partitions {
-                if !partition.loads.isEmpty { bench.read(partition) }
-                if !partition.answers.isEmpty { bench.reportAnswer(partition) }
-                if !partition.batches.isEmpty { bench.apply(partition) }
-                if !partition.outcomes.isEmpty { bench.reportOutcome(partition) }
+        func live(_ limit: Int) -> [LiveTopicMessage] {
+            bench.partitions.reduce([]) { all, partition in
+                let running = partition.core.runningTopics(limit: limit)
+                #expect(running.count == 3)
+                return all.merged(with: running.messages, limit: limit)
             }
-            bench.runTurns()
         }
-        let later = owner.core.runningTopics(limit: 9).jobs
-        #expect(later.allSatisfy { $0.cursor.reached >= UInt64(Limits.Topic.page) })
+        #expect(live(9).map(\.message.messageID) == [bytes("m3"), bytes("m2"), bytes("m1")])
+        #expect(live(9).allSatisfy { $0.reached == 0 }, "no device is connected")
+        #expect(live(2).map(\.message.messageID) == [bytes("m3"), bytes("m2")])
+        bench.collectTopics(
+            bench.store.records.keys.sorted().prefix(4).map {
+                RegistrationName(device: $0, number: RegistrationNumber(1))
+            })
+        #expect(live(9).map(\.reached) == [4, 4, 4])
+        bench.advance(milliseconds: 3_600_000)
+        bench.post(.tick)
         bench.settle()
-        #expect(owner.core.runningTopics(limit: 9).count == 0)
+        #expect(bench.partitions.allSatisfy { $0.core.runningTopics(limit: 9).count == 0 })
+        #expect(bench.store.topicLogs.values.joined().isEmpty)
     }
 }

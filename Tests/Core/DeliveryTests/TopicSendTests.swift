@@ -52,73 +52,26 @@ import Testing
         bench.settle()
     }
 
-    // MARK: What stays in memory
-
-    /// Sends messages to a few devices, then one to a topic with very many subscribers. Returns whether another message to each of
-    /// the few devices reads it from the store again.
-    private static func askedAnew(_ limit: Int, subscribers: Int) -> (asked: [Bool], devices: Int) {
-        var settings = DeliverySettings()
-        settings.idleDevicesInMemory = limit
-        let (bench, names) = Self.bench(subscribers, settings: settings)
-        // The few devices also subscribe: a topic message must not make them transient.
-        let few = Array(names[..<3])
-        for name in few { bench.post(.submitted(Harness.submission(1, to: name))) }
-        bench.settle()
-        Self.submit(bench, 2)
-        bench.settle()
-        bench.asked = []
-        for name in few { bench.post(.submitted(Harness.submission(3, to: name))) }
-        bench.settle()
-        #expect(
-            Self.counts(bench, few, "m3") == [1, 1, 1]
-                && Self.counts(bench, names, "m2").allSatisfy { $0 == 1 })
-        let asked = few.map { name in
-            bench.asked.contains { if case .device(name.device) = $0 { true } else { false } }
-        }
-        return (asked, bench.partitions.reduce(0) { $0 + $1.core.figures.devices })
-    }
-
-    @Test("Transient devices are evicted before devices with other activity")
-    func passing() {
-        let found = Self.askedAnew(4, subscribers: 200)
-        #expect(found.asked == [false, false, false])
-        #expect(found.devices <= 12, "the limit of each partition holds for all")
-        let none = Self.askedAnew(0, subscribers: 200)
-        #expect(
-            none.asked == [true, true, true] && none.devices == 0,
-            "canary: they are read again when no idle device stays in memory")
-    }
-
-    @Test("Few of very many subscribers stay in memory")
-    func transientLimit() {
-        let (bench, _) = Self.bench(3 * Limits.Device.transientInMemory + 600)
-        Self.submit(bench, 1)
-        bench.settle()
-        #expect(bench.topicMembers == 3 * Limits.Device.transientInMemory + 600)
-        for partition in bench.partitions {
-            #expect(partition.core.figures.devices <= Limits.Device.transientInMemory)
-        }
-    }
-
     // MARK: Recipients
 
     @Test("Each subscriber of a topic gets its message once, from the topic, and no other device gets it")
     func topic() {
-        let count = Limits.Topic.page * 2 + 3
+        let count = 259
         let (bench, names) = Self.bench(count) { $0 % 3 == 0 ? [] : $0 % 3 == 1 ? [0] : [0, 1] }
         Self.submit(bench, 1)
         bench.settle()
         #expect(bench.take(appServer).words == ["ack 1"])
+        #expect(bench.store.topicMessages.isEmpty, "all partitions have it")
+        #expect(bench.store.topicLogs.mapValues(\.count) == [0: 1, 1: 1, 2: 1])
+        #expect(bench.store.messages.isEmpty && bench.store.topicPositions.isEmpty, "and no device is loaded")
+        #expect(!bench.asked.contains { $0.word == "device" })
+        bench.collectTopics(names)
+        bench.collectTopics(names)
         #expect(Self.counts(bench, names) == (0..<count).map { $0 % 3 == 0 ? 0 : 1 })
-        #expect(bench.store.topicJobs.isEmpty, "it is done")
-        #expect(bench.store.marks.values.joined().isEmpty, "and has left no mark")
-        #expect(bench.store.topicBodies.count == 1)
         let first = bench.store.messages[names[1].device]?.first
-        #expect(first?.topic?.path == bytes("/topics/a"))
-        #expect(first?.body == bytes("body 1"))
+        #expect(first?.topic?.message.sender == Harness.sender && first?.body.isEmpty == true)
         #expect(bench.store.holds)
-        #expect(bench.topicJobs == 1)
-        #expect(bench.topicJobsOpen == 0)
+        #expect(bench.topicJobs == 1 && bench.topicJobsOpen == 0)
         #expect(bench.topicMembers == Self.counts(bench, names).reduce(0, +))
     }
 
@@ -157,8 +110,9 @@ import Testing
         let delivery = bench.take(phone).compactMap(\.delivery).first
         #expect(delivery?.from == bytes("/topics/a"))
         #expect(delivery?.isStored == false)
+        bench.collectTopics(names)
         #expect(Self.counts(bench, names) == [0, 0, 0])
-        #expect(bench.store.topicBodies.isEmpty)
+        #expect(bench.store.topicBodies.isEmpty && bench.store.topicLogs.isEmpty)
     }
 
     /// Conditions of up to three topics, as truth tables.
@@ -175,9 +129,11 @@ import Testing
         Self.submit(bench, 1, to: target)
         bench.settle()
         #expect(bench.take(appServer).words == ["ack 1"])
+        bench.collectTopics(names)
         #expect(Self.counts(bench, names) == (0..<40).map { table >> ($0 & 7) & 1 })
-        #expect(bench.store.topicJobs.isEmpty)
-        #expect(bench.store.messages.values.joined().allSatisfy { $0.topic?.path == [] }, "from the sender")
+        #expect(bench.store.topicMessages.isEmpty)
+        let bodies = bench.store.topicBodies.values.flatMap(\.values)
+        #expect(bodies.allSatisfy { $0.target.path == [] }, "from the sender")
     }
 
     @Test("A condition is resolved with the fewest passes over topics")
@@ -202,15 +158,16 @@ import Testing
         let (bench, names) = Self.bench(2)
         Self.submit(bench, 1, from: Harness.otherSender)
         bench.settle()
+        bench.collectTopics(names)
         #expect(Self.counts(bench, names) == [0, 0])
         var newer = try #require(bench.store.registrations[names[0]])
         newer.name.number = RegistrationNumber(2)
         newer.instance = bytes("new")
-        bench.store.registrations[newer.name] = newer
         bench.crash(seed: 3)
         bench.store.registrations[newer.name] = newer
         Self.submit(bench, 2)
         bench.settle()
+        bench.collectTopics(names)
         #expect(Self.counts(bench, names, "m2") == [0, 1])
     }
 
@@ -223,20 +180,18 @@ import Testing
         bench.settle()
         #expect(bench.take(appServer).words == ["ack 1"])
         #expect(Self.counts(bench, names) == [0, 0])
-        for requestID in 0...UInt32(Limits.Topic.jobsPerSender) { Self.submit(bench, requestID, lifetime: 0) }
+        for requestID in 0...UInt32(Limits.Topic.openPerSender) { Self.submit(bench, requestID) }
         bench.runTurns()
-        let words = bench.take(appServer).words
-        #expect(words.count == Limits.Topic.jobsPerSender + 1)
-        #expect(words.last == "nack \(Limits.Topic.jobsPerSender) topic_rate_exceeded")
-        #expect(words.count { $0.hasPrefix("nack") } == 1)
+        #expect(bench.take(appServer).words == ["nack \(Limits.Topic.openPerSender) topic_rate_exceeded"])
         bench.settle()
+        #expect(bench.take(appServer).words.count == Limits.Topic.openPerSender)
         Self.submit(bench, 1)
         bench.settle()
         #expect(bench.take(appServer).words == ["ack 1"])
     }
 
-    @Test("A job whose batch fails is refused, and does not run, even after a restart")
-    func failedJob() {
+    @Test("A message whose batch fails is refused, and reaches no device, even after a restart")
+    func failedMessage() {
         let (bench, names) = Self.bench(2)
         Self.submit(bench, 1)
         bench.runTurns()
@@ -247,36 +202,20 @@ import Testing
         }
         bench.settle()
         #expect(bench.take(appServer).words == ["nack 1 unavailable"])
-        #expect(bench.store.topicJobs.count == 1, "canary")
+        #expect(bench.store.topicMessages.count == 1, "canary")
         Self.tick(bench)
-        #expect(bench.store.topicJobs.isEmpty)
+        #expect(bench.store.topicMessages.isEmpty)
+        bench.collectTopics(names)
         #expect(Self.counts(bench, names) == [0, 0])
     }
 
     // MARK: Faults
 
-    @Test("The pages in progress are bounded, and all jobs get their turn")
-    func fairness() {
-        let (bench, names) = Self.bench(300)
-        for requestID in 1...9 { Self.submit(bench, UInt32(requestID)) }
-        bench.runTurns()
-        for partition in bench.partitions {
-            bench.apply(partition)
-            bench.reportOutcome(partition)
-        }
-        bench.runTurns()
-        #expect(bench.asked.count { $0.word == "topic page" } == Limits.Topic.pagesInFlight)
-        bench.settle()
-        for requestID in 1...9 {
-            #expect(Self.counts(bench, names, "m\(requestID)") == [Int](repeating: 1, count: 300))
-        }
-    }
-
     /// Kills the process after some steps of the store; all that was not durable is lost.
     @Test(
         "Each subscriber gets a topic message once when the process is killed at any step", arguments: 0..<3)
     func killed(_ seed: UInt64) throws {
-        let count = Limits.Topic.page + 30
+        let count = 158
         let target = try #require(
             TopicTarget(topics: Array(Self.topics[..<2]), truth: 0xAAAA_AAAA | 0xCCCC_CCCC))
         var interrupted = 0
@@ -287,18 +226,18 @@ import Testing
             var random = SeededRandom(seed: seed &* 1_000 &+ UInt64(steps))
             for _ in 0..<steps { Self.step(bench, &random) }
             let isAnswered = bench.take(appServer).words == ["ack 1"]
-            if !bench.store.topicJobs.isEmpty { interrupted += 1 }
+            if !bench.store.topicMessages.isEmpty { interrupted += 1 }
             bench.crash(seed: 77 + UInt64(steps))
             bench.settle()
             Self.tick(bench)
             Self.tick(bench)
+            bench.collectTopics(names)
             let counts = Self.counts(bench, names)
             #expect(counts.allSatisfy { $0 <= 1 }, "\(steps) steps")
-            // An unanswered job may be lost, but only as a whole.
+            // An unanswered message may be lost, but only as a whole.
             let reached = counts.reduce(0, +)
             #expect(reached == count || (!isAnswered && reached == 0), "\(steps) steps: \(reached)")
-            #expect(bench.store.topicJobs.isEmpty, "\(steps) steps")
-            #expect(bench.store.marks.values.joined().isEmpty, "\(steps) steps")
+            #expect(bench.store.topicMessages.isEmpty, "\(steps) steps")
         }
         #expect(interrupted > 5, "canary: some were in progress")
     }
@@ -321,10 +260,10 @@ import Testing
     }
 
     @Test(
-        "A job continues after failed batches and reads until each subscriber has the message once",
+        "A message is passed on after failed batches and reads until each subscriber has it once",
         arguments: 0..<12)
     func failing(_ seed: UInt64) {
-        let count = Limits.Topic.page + 30
+        let count = 158
         let (bench, names) = Self.bench(count)
         Self.submit(bench, 1)
         bench.settle(rounds: 1)
@@ -332,6 +271,7 @@ import Testing
         #expect(bench.take(appServer).words == ["ack 1"])
         var random = SeededRandom(seed: seed)
         for round in 0..<60 {
+            for name in names where random.next() % 60 == 0 { bench.post(.device(name.device, .topicsDue)) }
             for _ in 0..<30 { Self.step(bench, &random, failing: 3) }
             if round % 4 == 0 {
                 bench.advance(milliseconds: 1_500)
@@ -339,31 +279,34 @@ import Testing
             }
         }
         for _ in 0..<5 { Self.tick(bench) }
+        bench.collectTopics(names)
         #expect(Self.counts(bench, names) == [Int](repeating: 1, count: count))
-        #expect(bench.store.topicJobs.isEmpty)
-        #expect(bench.store.marks.values.joined().isEmpty)
+        #expect(bench.store.topicMessages.isEmpty)
+        #expect(bench.store.topicLogs.values.allSatisfy { $0.count == 1 })
     }
 
-    @Test("An interrupted job that expires leaves no mark")
-    func overWithMarks() throws {
-        let (bench, names) = Self.bench(3)
-        Self.submit(bench, 1, lifetime: 60)
-        bench.settle(rounds: 1)
-        bench.runTurns()
-        let job = try #require(bench.store.topicJobs.first)
-        bench.crash(seed: 5)
-        bench.store.marks[job.name] = [names[0], names[2]]
-        bench.advance(milliseconds: 61_000)
+    @Test("The pairs of a message that has left the log stay until all partitions have it")
+    func pairs() throws {
+        let (bench, _) = Self.bench(3)
+        let owner = PartitionKey.sender(Harness.sender).partition(of: 3)
+        Self.submit(bench, 1, key: "k")
+        Self.submit(bench, 2, key: "k")
+        for _ in 0..<20 {
+            bench.runTurns()
+            // The others do not store anything.
+            bench.apply(bench.partitions[owner])
+            bench.reportOutcome(bench.partitions[owner])
+            bench.read(bench.partitions[owner])
+            bench.reportAnswer(bench.partitions[owner])
+        }
+        #expect(bench.store.topicLogs[owner]?.map(\.message.messageID) == [bytes("m2")], "canary")
+        #expect(bench.store.topicBodies[owner]?.count == 2)
         bench.settle()
-        Self.tick(bench)
-        #expect(bench.store.topicJobs.isEmpty)
-        #expect(bench.store.marks.values.joined().isEmpty)
-        #expect(Self.counts(bench, names) == [0, 0, 0])
+        #expect(bench.store.topicMessages.isEmpty)
+        #expect(bench.store.topicBodies.mapValues(\.count) == [0: 1, 1: 1, 2: 1])
     }
 
-    @Test(
-        "An expired job ends: its remaining messages are not sent, and its body is removed after its messages"
-    )
+    @Test("A message that expires leaves the logs, and its pairs are removed after the last mailbox")
     func over() {
         let (bench, names) = Self.bench(3)
         Self.submit(bench, 1, lifetime: 60)
@@ -374,12 +317,16 @@ import Testing
         bench.settle()
         Self.tick(bench)
         Self.tick(bench)
+        bench.collectTopics(names)
         #expect(Self.counts(bench, names) == [0, 0, 0])
-        #expect(bench.store.topicJobs.isEmpty)
-        #expect(bench.store.topicBodies.count == 1)
-        let job = bench.store.topicBodies[0]
-        bench.post(.expired(.topicBody(job, expiresAt: bench.now.wall)))
+        #expect(bench.store.topicMessages.isEmpty && bench.store.topicLogs.values.joined().isEmpty)
+        for (partition, bodies) in bench.store.topicBodies {
+            for name in bodies.keys {
+                bench.post(
+                    .expired(.topicBody(name, partition: partition, expiresAt: bench.now.wall)))
+            }
+        }
         bench.settle()
-        #expect(bench.store.topicBodies.isEmpty)
+        #expect(bench.store.topicBodies.values.map(\.count).max() == 0)
     }
 }

@@ -105,49 +105,66 @@ import Testing
                 == "the registrations of an installation are unordered")
     }
 
-    @Test("A page of a topic is refused when it is too long, too early, out of order or of another job")
-    func topics() {
-        let job = Samples.job(Self.sender)
-        let load = StoreQuery.topicPage(job, of: nil, after: name(1), limit: 2)
-        func page(_ names: [UInt64], marked: [UInt64] = [], next: UInt64? = nil) -> StoreResult {
-            .topicPage(
-                job, TopicPage(names: names.map(name), marked: marked.map(name), next: next.map(name)))
-        }
-        #expect(problem(load, page([2, 3], marked: [2], next: 3)) == nil)
-        #expect(problem(load, page([2, 3, 4])) == "a page of subscribers exceeds its limit")
-        #expect(problem(load, page([3, 2])) == "a page of subscribers is unordered or has a duplicate")
-        #expect(
-            problem(load, page([], marked: [3, 3])) == "a page of subscribers is unordered or has a duplicate"
-        )
-        #expect(problem(load, page([1])) == "a page of subscribers starts before its position")
-        #expect(problem(load, page([], next: 0)) == "the next page of subscribers starts before this one")
-        #expect(
-            problem(load, .topicPage(Samples.job(Self.sender, 2), TopicPage(names: [], next: nil)))
-                == "a page belongs to another topic job")
-    }
-
     @Test("Messages to topics are refused when they are too many, out of order or of another partition")
-    func topicJobs() {
-        func job(_ sequence: UInt64) -> TopicJob {
-            TopicJob(
-                name: Samples.job(Self.sender, sequence), salt: 1, target: TopicTarget(Samples.topics[0]),
-                messageID: [], acceptedAt: 1, expiresAt: 2, body: [])
+    func topicMessages() {
+        func page(_ sequences: UInt64...) -> StoreResult {
+            .topicMessages(sequences.map { Samples.topicMessage(42, $0) }, isLast: true)
         }
         func load(in partition: Int = Self.ofSender, after: UInt64? = nil) -> StoreQuery {
-            .topicJobs(after: after.map { Samples.job(Self.sender, $0) }, limit: 2, partition: partition)
+            .topicMessages(
+                after: after.map { Samples.topicName(42, $0) }, limit: 2, partition: partition)
         }
-        #expect(problem(load(), .topicJobs([job(1), job(2)], isLast: true)) == nil)
-        #expect(
-            problem(load(), .topicJobs([1, 2, 3].map(job), isLast: true))
-                == "a page of topic jobs exceeds its limit")
-        for jobs in [[1], [3, 2], [2, 2]] as [[UInt64]] {
+        #expect(problem(load(), page(1, 2)) == nil)
+        #expect(problem(load(), page(1, 2, 3)) == "a page of topic messages exceeds its limit")
+        for answer in [page(1), page(3, 2), page(2, 2)] {
             #expect(
-                problem(load(after: 1), .topicJobs(jobs.map(job), isLast: true))
-                    == "a page of topic jobs is unordered or has a duplicate")
+                problem(load(after: 1), answer)
+                    == "a page of topic messages is unordered or has a duplicate")
         }
         #expect(
-            problem(load(in: (Self.ofSender + 1) % Self.partitions), .topicJobs([job(1)], isLast: true))
-                == "a page has a topic job that another partition owns")
+            problem(load(in: (Self.ofSender + 1) % Self.partitions), page(1))
+                == "a page has a topic message that another partition owns")
+    }
+
+    @Test("A log is refused when it is too long, too early or out of order, or its marks are")
+    func topicEntries() {
+        let load = StoreQuery.topicEntries(after: SequenceNumber(1), limit: 2, partition: Self.own)
+        func page(_ places: UInt64..., marks: [Int] = []) -> StoreResult {
+            .topicEntries(
+                places.map { TopicEntry(sequence: SequenceNumber($0), message: Samples.topicMessage()) },
+                marks: marks.map { TopicMark(source: $0, through: SequenceNumber(1)) }, isLast: true)
+        }
+        #expect(problem(load, page(2, 3, marks: [0, 15])) == nil)
+        #expect(problem(load, page(2, 3, 4)) == "a page of messages exceeds its limit")
+        #expect(problem(load, page(1)) == "a page starts before its position")
+        for answer in [page(3, 2), page(2, 2)] {
+            #expect(problem(load, answer) == "a page of messages is unordered or has a duplicate")
+        }
+        for marks in [[2, 1], [1, 1], [-1], [16]] {
+            #expect(problem(load, page(marks: marks)) == "the marks of a topic log are unordered or invalid")
+        }
+    }
+
+    @Test("Devices of a topic are refused when they are too many, out of order or of another partition")
+    func topicDevices() {
+        func load(after: UInt64? = nil, in partition: Int = Self.own, limit: Int = 1) -> StoreQuery {
+            .topicDevices(
+                Self.sender, of: nil, after: after.map { DeviceID($0) }, limit: limit, partition: partition)
+        }
+        func found(next: UInt64? = nil, _ devices: UInt64...) -> StoreResult {
+            .topicDevices(devices.map { DeviceID($0) }, next: next.map { DeviceID($0) })
+        }
+        #expect(problem(load(), found(next: 5, 5)) == nil && problem(load(after: 4), found(5)) == nil)
+        #expect(problem(load(limit: 0), found(5)) == "a search for devices exceeds its limit")
+        for after in [5, 6] as [UInt64] {
+            #expect(problem(load(after: after), found(5)) == "a search for devices is unordered")
+        }
+        #expect(problem(load(limit: 2), found(5, 5)) == "a search for devices is unordered")
+        #expect(problem(load(), found(next: 4, 5)) == "a search for devices is unordered")
+        #expect(problem(load(after: 4), found(next: 3)) == "a search for devices is unordered")
+        #expect(
+            problem(load(in: (Self.own + 1) % Self.partitions), found(5))
+                == "a search returns a device that another partition owns")
     }
 
     @Test("A sweep is refused when it is too long, too early, out of order or of another partition")

@@ -17,9 +17,10 @@ import Testing
 
     // MARK: Batches
 
-    private static let job = TopicJob(
-        name: Samples.job(SenderID(42)), salt: 9, target: TopicTarget(Samples.topics[0]), messageID: [1],
-        acceptedAt: 1, expiresAt: 2, body: [])
+    private static func entry(_ change: (inout TopicEntry) -> Void) -> Mutation {
+        let entry = TopicEntry(sequence: SequenceNumber(9), message: Samples.topicMessage())
+        return .putTopicEntry(changed(entry, change), partition: 0)
+    }
 
     private static func changed<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
         var value = value
@@ -31,10 +32,10 @@ import Testing
     private static let planted: [(problem: String, mutation: Mutation)] = [
         ("a message has sequence 0", .putMessage(Samples.message(5, 0))),
         (
-            "a message shares the body of another sender's job",
+            "a message shares the pairs of another sender's topic message",
             .putMessage(
                 changed(Samples.message(5, 1)) {
-                    $0.topic = TopicReference(job: Samples.job(SenderID(7)), path: [])
+                    $0.topic = TopicReference(message: Samples.topicName(7), path: [])
                 })
         ),
         (
@@ -103,14 +104,34 @@ import Testing
         ),
         ("a device group has too many members", .putGroup(Samples.group(1, 1, members: 21))),
         (
-            "a topic job has sequence 0",
-            .putTopicJob(changed(job) { $0.name = Samples.job(SenderID(42), 0) })
+            "a topic message has sequence 0", .putTopicMessage(Samples.topicMessage(42, 0))
         ),
-        ("a topic job expires before it was accepted", .putTopicJob(changed(job) { $0.expiresAt = 0 })),
-        ("a new topic job has a cursor", .putTopicJob(changed(job) { $0.cursor.pass = 1 })),
         (
-            "the cursor of a topic job has a negative pass",
-            .advanceTopicJob(job.name, TopicCursor(pass: -1, after: nil, reached: 0), marked: [])
+            "a topic message expires before it was accepted",
+            .putTopicMessage(Samples.topicMessage(lifetime: -1))
+        ),
+        ("a topic message has sequence 0", entry { $0.message = Samples.topicMessage(42, 0) }),
+        ("an entry of a topic log has place 0", entry { $0.sequence = SequenceNumber(0) }),
+        (
+            "an entry of a topic log has discarded fewer than no messages",
+            entry { $0.kind = .discarded(count: -1) }
+        ),
+        ("a new entry of a topic log has progress", entry { $0.progress.isOffered = true }),
+        (
+            "the mark of a topic log has an invalid source",
+            .putTopicMark(TopicMark(source: 16, through: SequenceNumber(1)), partition: 0)
+        ),
+        (
+            "the mark of a topic log has an invalid source",
+            .putTopicMark(TopicMark(source: -1, through: SequenceNumber(1)), partition: 0)
+        ),
+        (
+            "a batch changes a row that another partition owns",
+            .removeTopicEntry(SequenceNumber(1), partition: 16)
+        ),
+        (
+            "a batch changes a row that another partition owns",
+            .removeTopicBody(Samples.topicName(), partition: -1, expiresAt: 0)
         ),
     ]
 
@@ -150,6 +171,22 @@ import Testing
         #expect(state.audit() == StoreAudit())
     }
 
+    /// What a partition changes of topic messages, with a device of its own.
+    private static func ofPartition(_ partition: Int) -> [Mutation] {
+        let entry = TopicEntry(sequence: SequenceNumber(9), message: Samples.topicMessage())
+        let subscription = Samples.subscription(5, 1)
+        return [
+            .putTopicEntry(entry, partition: partition),
+            .putTopicProgress(entry.sequence, TopicProgress(reached: 1), partition: partition),
+            .removeTopicEntry(entry.sequence, partition: partition),
+            .putTopicMark(TopicMark(source: 0, through: entry.sequence), partition: partition),
+            .removeTopicBody(
+                entry.message.name, partition: partition, expiresAt: entry.message.bodyEndsAt),
+            .putTopicPosition(DeviceID(5), entry.sequence), .listForGateway(subscription),
+            .unlistForGateway(subscription),
+        ]
+    }
+
     @Test("A store refuses a partition's batch with foreign or unordered messages", arguments: Kind.allCases)
     func partitions(_ kind: Kind) throws {
         let opened = try open(kind)
@@ -160,7 +197,7 @@ import Testing
         let up = { (sequence: UInt64) in Mutation.putUpstream(Samples.upstream(8, sequence), now: 0) }
         let put = { (sequence: UInt64) in Mutation.putMessage(Samples.message(5, sequence)) }
         let gone = Mutation.removeMessage(DeviceID(5), SequenceNumber(1), expiresAt: 0, reason: .expired)
-        for (partition, mutations, problem) in [
+        let cases: [(Int, [Mutation], String)] = [
             (-1, [], "a batch has an invalid partition"),
             (store.partitions, [], "a batch has an invalid partition"),
             (foreign, [put(1)], "a batch puts a message that another partition owns"),
@@ -180,7 +217,15 @@ import Testing
                 (ofSender + 1) % store.partitions, [.removeSender(SenderID(8))],
                 "a batch changes a row that another partition owns"
             ),
-        ] as [(Int, [Mutation], String)] {
+            (
+                (ofSender + 1) % store.partitions, [.putTopicMessage(Samples.topicMessage(8))],
+                "a batch changes a row that another partition owns"
+            ),
+        ]
+        let ofLog = Self.ofPartition(own).map {
+            (foreign, [$0], "a batch changes a row that another partition owns")
+        }
+        for (partition, mutations, problem) in cases + ofLog {
             let error = brokenInvariant {
                 _ = try store.commit([
                     WriteBatch(batchNumber: 1, mutations: mutations, isDurable: true, partition: partition)
@@ -189,7 +234,9 @@ import Testing
             #expect(error?.kind == .invariant && error?.description == problem)
         }
         _ = try store.commit([
-            WriteBatch(batchNumber: 1, mutations: [put(1), put(2), gone], isDurable: true, partition: own)
+            WriteBatch(
+                batchNumber: 1, mutations: [put(1), put(2), gone] + Self.ofPartition(own), isDurable: true,
+                partition: own)
         ])
         #expect(try store.mailbox(5).map(\.sequence.number) == [2] && store.outbox(8).isEmpty)
     }
@@ -200,7 +247,9 @@ import Testing
         for partition in [-1, store.partitions] {
             for load in [
                 .expired(by: 1, limit: 1, partition: partition),
-                .topicJobs(after: nil, limit: 1, partition: partition),
+                .topicMessages(after: nil, limit: 1, partition: partition),
+                .topicEntries(after: SequenceNumber(0), limit: 1, partition: partition),
+                .topicDevices(SenderID(42), of: nil, after: nil, limit: 1, partition: partition),
                 .unseen(
                     before: 1, unusedBefore: 1, from: DeviceID(0), examine: 1, limit: 1, partition: partition),
                 .unusedInstallations(

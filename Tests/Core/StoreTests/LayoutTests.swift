@@ -73,14 +73,14 @@ import Testing
         return files
     }
 
-    @Test("Opening rejects an older layout and changes nothing", arguments: [1, 2, 3])
+    @Test("Opening rejects an older layout and changes nothing", arguments: [1, 2, 3, 4])
     func older(_ layout: Int) throws {
         try makeOlder(format: "\(layout)")
         let before = try content()
         for _ in 0..<2 {
             let error = #expect(throws: StoreError.self) { try RocksStore(path: path) }
             #expect(error?.kind == .olderFormat)
-            #expect(error?.description == "\(path) has layout \(layout), expected layout 4")
+            #expect(error?.description == "\(path) has layout \(layout), expected layout 5")
         }
         let error = #expect(throws: StoreError.self) { try RocksStore.acceptLoss(path: path) }
         #expect(error?.kind == .olderFormat)
@@ -89,11 +89,11 @@ import Testing
 
     @Test("Opening rejects a newer layout and changes nothing")
     func newer() throws {
-        try makeOlder(format: "5")
+        try makeOlder(format: "6")
         let before = try content()
         let error = #expect(throws: StoreError.self) { try RocksStore(path: path) }
         #expect(error?.kind == .newerFormat)
-        #expect(error?.description == "\(path) has layout 5, expected layout 4")
+        #expect(error?.description == "\(path) has layout 6, expected layout 5")
         #expect(try content() == before)
     }
 

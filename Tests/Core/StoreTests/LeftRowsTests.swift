@@ -6,35 +6,31 @@ import Testing
 /// Removed records leave no rows behind.
 @Suite struct LeftRowsTests {
     @Test(
-        "A finished topic job leaves no job, cursor, mark, body or expiry entry",
+        "A topic message that has ended leaves no message, entry, progress, pairs or expiry entry",
         arguments: Kind.allCases)
-    func topicJob(_ kind: Kind) throws {
+    func topicMessage(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
-        let job = TopicJob(
-            name: Samples.job(SenderID(42)), salt: 9, target: TopicTarget(Samples.topics[0]),
-            messageID: Array("m".utf8), acceptedAt: Samples.now, expiresAt: Samples.now + 60_000,
-            body: Array("pairs".utf8))
-        try store.apply(.putTopicJob(job))
-        var names: [RegistrationName] = []
-        for device in [1, 2, 3] as [UInt64] {
-            var message = StoredMessage(
-                device: DeviceID(device), sequence: SequenceNumber(device), salt: 3,
-                registration: RegistrationNumber(1), sender: SenderID(42), messageID: job.messageID,
-                acceptedAt: job.acceptedAt, expiresAt: job.expiresAt, body: job.body)
-            message.topic = TopicReference(job: job.name, path: job.target.path)
-            names.append(RegistrationName(device: message.device, number: message.registration))
-            try store.apply(.putMessage(message))
+        let message = Samples.topicMessage()
+        let place = SequenceNumber(9)
+        try store.apply(.putTopicMessage(message))
+        for partition in 0..<store.partitions {
+            let entry = TopicEntry(sequence: place, message: message)
+            try store.apply(.putTopicEntry(entry, partition: partition))
         }
-        let cursor = TopicCursor(pass: 0, after: names[1], reached: 2)
-        try store.apply(.advanceTopicJob(job.name, cursor, marked: Array(names.prefix(2))))
-        try store.apply(.removeTopicJob(job.name, marked: [names[2]]))
-        for device in [1, 2, 3] as [UInt64] {
+        try store.apply(.putMessage(Samples.copy(of: message, 5, 10)), .putTopicPosition(DeviceID(5), place))
+        let own = PartitionKey.device(DeviceID(5)).partition(of: store.partitions)
+        try store.apply(.putTopicProgress(place, TopicProgress(reached: 1), partition: own))
+        try store.apply(.removeTopicMessage(message.name))
+        try store.apply(
+            .removeMessage(
+                DeviceID(5), SequenceNumber(10), expiresAt: message.expiresAt, reason: .delivered))
+        for partition in 0..<store.partitions {
             try store.apply(
-                .removeMessage(
-                    DeviceID(device), SequenceNumber(device), expiresAt: job.expiresAt, reason: .delivered))
+                .removeTopicEntry(place, partition: partition),
+                .removeTopicBody(message.name, partition: partition, expiresAt: message.bodyEndsAt))
         }
-        try store.apply(.removeTopicBody(job.name, expiresAt: job.bodyEndsAt))
+        try store.apply(.removeDevice(DeviceID(5)))
         try expectNothingLeft(in: store)
     }
 
@@ -48,9 +44,11 @@ import Testing
         let subscription = Samples.subscription(5, 1)
         let link = (Samples.installations[0], subscription.name)
         try store.apply(.putGroup(group), .putSubscription(subscription), .linkInstallation(link.0, link.1))
+        try store.apply(.listForGateway(subscription))
         try store.apply(.putRegistration(Samples.registration(5, 1)), .putDevice(Samples.device(5)))
         try store.apply(
             .removeGroup(group.name, label: group.label), .removeSubscription(subscription),
+            .unlistForGateway(subscription),
             .unlinkInstallation(link.0, link.1), .removeRegistration(subscription.name),
             .removeDevice(DeviceID(5)))
         try expectNothingLeft(in: store)

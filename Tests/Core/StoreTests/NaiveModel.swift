@@ -35,6 +35,17 @@ enum StoreEvent: String, CaseIterable {
     case groupRemoved = "group removed"
     case senderPut = "sender put"
     case senderRemoved = "sender removed"
+    case topicMessagePut = "topic message put"
+    case topicMessageRemoved = "topic message removed"
+    case entryPut = "entry of a log put"
+    case entryRemoved = "entry of a log removed"
+    case progressPut = "progress put"
+    case progressMissing = "entry of a progress is missing"
+    case topicMarkPut = "mark of a log put"
+    case bodyRemoved = "pairs of a topic message removed"
+    case positionPut = "position put"
+    case listed = "subscription listed"
+    case unlisted = "subscription no longer listed"
 }
 
 /// The expected content of a store, implemented as simply as possible.
@@ -48,6 +59,7 @@ struct NaiveModel {
     var installations: [InstallationRecord] = []
     var upstream: [StoredUpstream] = []
     var groups: [GroupRecord] = []
+    var topics = NaiveTopics()
     private var seen: [(StoredUpstream, UnixMilliseconds)] = []
     var down = MilestoneCounts()
     var up = MilestoneCounts()
@@ -74,9 +86,7 @@ struct NaiveModel {
                 }
                 reached.record(.messageRemoved)
                 if messages.remove(at: at).kind == .message { down[reason] += 1 }
-            // Topic jobs have a suite of their own.
-            case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putMark, .advanceLog:
-                break
+            case .putMark, .advanceLog: break
             case .putUpstream(let message, let now): put(message, now, &outcome)
             case .removeUpstream(let sender, let sequence, _, let reason):
                 guard let at = upstream.firstIndex(where: { $0.sender == sender && $0.sequence == sequence })
@@ -86,7 +96,15 @@ struct NaiveModel {
                 }
                 reached.record(.upstreamRemoved)
                 if upstream.remove(at: at).kind == .message { up[reason] += 1 }
-            default: applyRegistry(mutation)
+            case .removeDevice(let device):
+                topics.positions[device] = nil
+                applyRegistry(mutation)
+            default:
+                if let event = topics.apply(mutation) {
+                    reached.record(event)
+                } else {
+                    applyRegistry(mutation)
+                }
             }
         }
         for milestone in Milestone.allCases {
@@ -180,32 +198,19 @@ struct NaiveModel {
         throws -> String?
     {
         for device in range {
-            let state = try store.state(device)
-            let mailbox = messages.filter { $0.device.number == device }.sorted { $0.sequence < $1.sequence }
-            if try store.mailbox(device) != mailbox { return "mailbox of \(device)" }
-            if state?.mailbox != mailbox.map({ MailboxEntry($0) }) { return "entries of \(device)" }
-            if state?.record != devices.first(where: { $0.device.number == device }) {
-                return "device \(device)"
-            }
-            let own = registrations.filter { $0.name.device.number == device }.sorted {
-                $0.name.number < $1.name.number
-            }
-            if state?.registrations != own { return "registrations of \(device)" }
-            let topics = subscriptions.filter { $0.name.device.number == device }.sorted {
-                ($0.name, $0.sender, $0.topic) < ($1.name, $1.sender, $1.topic)
-            }
-            if state?.subscriptions != topics { return "subscriptions of \(device)" }
-            let outbox = upstream.filter { $0.sender.number == device }.sorted { $0.sequence < $1.sequence }
-            if try store.outbox(device) != outbox { return "upstream of \(device)" }
+            if let difference = try difference(of: device, from: store) { return difference }
         }
-        for sender in Samples.topicSenders {
-            for topic in Samples.topics {
-                let names = subscriptions.filter { $0.sender == sender && $0.topic == topic }.map(\.name)
-                if try store.subscribers(sender, topic, limit: 1_000) != names.sorted() {
-                    return "subscribers of \(topic)"
-                }
+        let counts = Samples.topicSenders.flatMap { sender in
+            Samples.topics.map { topic in
+                TopicCount(
+                    sender: sender, topic: topic,
+                    subscribers: subscriptions.count { $0.sender == sender && $0.topic == topic })
             }
-        }
+        }.filter { $0.subscribers > 0 }
+        if try store.topics(from: nil, examine: 1_000).counts != counts { return "subscribers" }
+        let apps = registrations.filter { $0.usesAPNs && $0.allows(SenderID(42)) }.map(\.name.device)
+        let known = Set(apps.filter { app in devices.contains { $0.device == app } })
+        if let difference = try topics.difference(from: store, apps: known) { return difference }
         for installation in Samples.installations {
             let names = links.filter { $0.installation == installation }.map(\.name).sorted()
             if try store.registrations(of: installation) != names { return "installation" }
@@ -231,18 +236,48 @@ struct NaiveModel {
         }
         if try store.installations(after: nil, limit: 1_000) != expected { return "installations" }
         let ends = messages.map { ExpiryKey($0) } + upstream.map { ExpiryKey($0) }
-        let entries = ends.filter { $0.time <= time }.sorted().map { end in
+        let entries = ends.filter { $0.time <= time }.map { end in
             let message = upstream.first {
                 $0.sender.number == end.owner && $0.sequence.number == end.sequence
             }
-            return end.entry(author: message?.author)
+            return end.entry(in: 0, author: message?.author)
         }
-        if try store.expired(by: time) != entries { return "ends" }
+        let all = (entries + topics.ends(by: time)).sorted { ($0.end, $0.partition) < ($1.end, $1.partition) }
+        if try store.expired(by: time) != all { return "ends" }
         let audit = try store.audit()
         if !audit.holds { return "audit \(audit)" }
-        if audit.downstream != down || audit.upstream != up || audit.subscriptions != subscriptions.count {
+        if audit.downstream != down || audit.upstream != up || audit.subscriptions != subscriptions.count
+            || audit.topicJobs != topics.messages.count
+        {
             return "counts \(audit)"
         }
+        return nil
+    }
+
+    private func difference(of device: UInt64, from store: any Store) throws -> String? {
+        let state = try store.state(device)
+        let mailbox = messages.filter { $0.device.number == device }.sorted { $0.sequence < $1.sequence }
+        if try store.mailbox(device) != mailbox.map({ topics.joined($0) }) {
+            return "mailbox of \(device)"
+        }
+        let entries = mailbox.map { MailboxEntry(NaiveTopics.bare($0)) }
+        if state?.mailbox != entries { return "entries of \(device)" }
+        if state?.record != devices.first(where: { $0.device.number == device }) {
+            return "device \(device)"
+        }
+        let own = registrations.filter { $0.name.device.number == device }.sorted {
+            $0.name.number < $1.name.number
+        }
+        if state?.registrations != own { return "registrations of \(device)" }
+        let made = subscriptions.filter { $0.name.device.number == device }.sorted {
+            ($0.name, $0.sender, $0.topic) < ($1.name, $1.sender, $1.topic)
+        }
+        if state?.subscriptions != made { return "subscriptions of \(device)" }
+        if state?.topicPosition != topics.positions[DeviceID(device), default: SequenceNumber(0)] {
+            return "position of \(device)"
+        }
+        let outbox = upstream.filter { $0.sender.number == device }.sorted { $0.sequence < $1.sequence }
+        if try store.outbox(device) != outbox { return "upstream of \(device)" }
         return nil
     }
 

@@ -29,7 +29,7 @@ extension RecentFrames {
 }
 
 extension RocksStore {
-    /// Returns the number of rows in each column family, without `meta` and `seen`, whose rows stay.
+    /// Returns the number of rows in each column family, without `meta`, `seen` and the marks of topic logs, whose rows stay.
     func rowsLeft() throws -> [Family: Int] {
         try withEngine { (engine) throws(StoreError) in
             let snapshot = engine.snapshot()
@@ -37,7 +37,8 @@ extension RocksStore {
             for family in Family.allCases where family != .meta && family != .seen {
                 let rows = snapshot.cursor(family)
                 while rows.isValid {
-                    counts[family, default: 0] += 1
+                    let isMark = family == .fanouts && TopicMark(rows.key, rows.value) != nil
+                    if !isMark { counts[family, default: 0] += 1 }
                     rows.next()
                 }
                 try rows.finish()

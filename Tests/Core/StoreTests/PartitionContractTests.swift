@@ -12,12 +12,6 @@ import Testing
     private static let senders = (1...12 as ClosedRange<UInt64>).map { SenderID($0) }
     private static let installations = (0..<20).map { Array("installation0000000\(100 + $0)".utf8) }
 
-    private static func job(_ sender: SenderID) -> TopicJob {
-        TopicJob(
-            name: Samples.job(sender, 1_000), salt: 9, target: TopicTarget(Samples.topics[0]),
-            messageID: Array("m".utf8), acceptedAt: Samples.now, expiresAt: Samples.now + 1, body: [1])
-    }
-
     private func fill(_ store: any Store) throws {
         for device in Self.devices {
             try store.apply(
@@ -27,7 +21,7 @@ import Testing
         for sender in Self.senders {
             try store.apply(
                 .putUpstream(Samples.upstream(sender.number, 3_000), now: Samples.now),
-                .putTopicJob(Self.job(sender)))
+                .putTopicMessage(Samples.topicMessage(sender.number)))
         }
         for id in Self.installations { try store.apply(.putInstallation(Samples.installation(id))) }
     }
@@ -43,14 +37,19 @@ import Testing
             .unusedInstallations(
                 before: 20, unlinkedBefore: 20, from: [], examine: 1_000, limit: 1_000,
                 partition: partition),
-            .topicJobs(after: nil, limit: 1_000, partition: partition),
+            .topicMessages(after: nil, limit: 1_000, partition: partition),
         ]
         for answer in store.load(loads) {
             switch try answer.get() {
-            case .expired(let entries): keys += entries.map(\.key)
+            case .expired(let entries):
+                keys += entries.map { entry in
+                    guard case .topicBody(let name, _, _) = entry else { return entry.key }
+                    #expect(entry.key == .partition(partition))
+                    return .sender(name.sender)
+                }
             case .unseen(let devices, nil): keys += devices.map { .device($0) }
             case .unusedInstallations(let ids, nil, _, _): keys += ids.map { .installation($0) }
-            case .topicJobs(let jobs, isLast: true): keys += jobs.map { .sender($0.name.sender) }
+            case .topicMessages(let page, isLast: true): keys += page.map { .sender($0.name.sender) }
             case let other: Issue.record("\(other)")
             }
         }
@@ -71,7 +70,7 @@ import Testing
                 counts[key, default: 0] += 1
             }
         }
-        // A message and a record; an upstream message, a job and the expiry of its body; an installation.
+        // A message and a record; an upstream message, a topic message and the expiry of its pairs; an installation.
         #expect(Self.devices.allSatisfy { counts[.device($0)] == 2 })
         #expect(Self.senders.allSatisfy { counts[.sender($0)] == 3 })
         #expect(Self.installations.allSatisfy { counts[.installation($0)] == 1 })
@@ -93,12 +92,14 @@ import Testing
                     reason: .delivered))
         }
         for sender in Self.senders {
-            let job = Self.job(sender)
+            let message = Samples.topicMessage(sender.number)
             try store.apply(
                 .removeUpstream(
                     sender, SequenceNumber(3_000), expiresAt: Samples.now + Samples.day, reason: .delivered),
-                .removeTopicJob(job.name, marked: []),
-                .removeTopicBody(job.name, expiresAt: job.bodyEndsAt))
+                .removeTopicMessage(message.name),
+                .removeTopicBody(
+                    message.name, partition: PartitionKey.sender(sender).partition(of: store.partitions),
+                    expiresAt: message.bodyEndsAt))
         }
         for id in Self.installations { try store.apply(.removeInstallation(id)) }
         for partition in 0..<store.partitions { #expect(try found(partition, in: store).isEmpty) }
@@ -174,14 +175,18 @@ import Testing
             end.append(device.number)
             end.append(UInt64(7))
             try engine.put(.expiry, end.bytes, Key().bytes)
-            var mark = Key.topics(.mark, of: wrongOfSender)
-            for number in [sender.number, 1_000, 1, 2] { mark.append(number) }
-            try engine.put(.fanouts, mark.bytes, Key().bytes)
+            var record = ByteBuffer()
+            let message = Samples.topicMessage(sender.number)
+            TopicRecord.write(message, to: &record)
+            try engine.put(
+                .fanouts, Key.topic(.message, message.name, of: wrongOfSender).bytes, record.bytes)
+            let listed = Samples.subscription(device.number, 1)
+            try engine.put(.fanouts, TopicKey.gateway(listed, of: wrong).raw, Key().bytes)
             try engine.put(.contacts, Key(1).bytes, time.bytes)
         }
         let names = try store.audit().unreadable
-        #expect(names.count == 5, "\(names)")
-        #expect(names.filter { $0.hasSuffix(": impossible value") }.count == 4)
+        #expect(names.count == 6, "\(names)")
+        #expect(names.filter { $0.hasSuffix(": impossible value") }.count == 5)
         #expect(names.contains("contacts: 41 of 40 devices"))
     }
 }

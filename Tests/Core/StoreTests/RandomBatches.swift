@@ -28,11 +28,17 @@ struct RandomBatches {
         let end = Self.end(owner, sequence)
         let reasons: [Milestone] = [.delivered, .replaced, .expired, .discarded, .removed, .forwarded]
         let reason = reasons[Int.random(in: 0..<5, using: &random)]
-        switch Int.random(in: 0...18, using: &random) {
+        switch Int.random(in: 0...22, using: &random) {
         case 0...4:
             let kind: StoredMessage.Kind = sequence % 7 == 0 ? .discardedMarker(count: 101) : .message
-            return .putMessage(
-                Samples.message(owner, sequence, ends: end, kind: kind, key: sequence % 2 == 0 ? "k" : nil))
+            var message = Samples.message(
+                owner, sequence, ends: end, kind: kind, key: sequence % 2 == 0 ? "k" : nil)
+            if sequence % 3 == 0, kind == .message {
+                let shared = Self.topicMessage(sequence)
+                message = Samples.copy(of: shared, owner, sequence)
+                message.expiresAt = end
+            }
+            return .putMessage(message)
         case 5...7:
             return .removeMessage(DeviceID(owner), SequenceNumber(sequence), expiresAt: end, reason: reason)
         case 8...10:
@@ -49,7 +55,51 @@ struct RandomBatches {
             )
         case 12:
             return .removeUpstream(SenderID(owner), SequenceNumber(sequence), expiresAt: end, reason: reason)
-        default: return registryMutation(owner, sequence)
+        case 13...18: return registryMutation(owner, sequence)
+        default: return topicMutation(owner, sequence)
+        }
+    }
+
+    /// Returns the topic message that a sequence stands for: one of four.
+    private static func topicMessage(_ sequence: UInt64) -> TopicMessage {
+        Samples.topicMessage(42 + sequence % 2, 1 + sequence % 4)
+    }
+
+    private static func entry(_ sequence: UInt64) -> TopicEntry {
+        TopicEntry(
+            sequence: SequenceNumber(sequence),
+            kind: sequence % 5 == 0 ? .discarded(count: Int(sequence)) : .message,
+            message: topicMessage(sequence))
+    }
+
+    /// Returns the partition of a device in a store with the usual number.
+    private static func partition(_ device: UInt64) -> Int {
+        PartitionKey.device(DeviceID(device)).partition(of: Limits.Partition.count)
+    }
+
+    private mutating func topicMutation(_ owner: UInt64, _ sequence: UInt64) -> Mutation {
+        let isRemoval = Int.random(in: 0...2, using: &random) == 0
+        let (message, place, partition) = (
+            Self.topicMessage(sequence), SequenceNumber(sequence), Self.partition(owner)
+        )
+        switch Int.random(in: 0...7, using: &random) {
+        case 0: return isRemoval ? .removeTopicMessage(message.name) : .putTopicMessage(message)
+        case 1, 2:
+            return isRemoval
+                ? .removeTopicEntry(place, partition: partition)
+                : .putTopicEntry(Self.entry(sequence), partition: partition)
+        case 3:
+            let progress = TopicProgress(reached: UInt64(now), isOffered: isRemoval)
+            return .putTopicProgress(place, progress, partition: partition)
+        case 4:
+            let mark = TopicMark(source: Int(sequence % 16), through: SequenceNumber(UInt64(now)))
+            return .putTopicMark(mark, partition: partition)
+        case 5:
+            return .removeTopicBody(message.name, partition: partition, expiresAt: message.bodyEndsAt)
+        case 6: return .putTopicPosition(DeviceID(owner), SequenceNumber(UInt64(now)))
+        default:
+            let listed = Samples.subscription(owner, sequence % 3, topic: Int(sequence % 2))
+            return isRemoval ? .unlistForGateway(listed) : .listForGateway(listed)
         }
     }
 
@@ -60,7 +110,8 @@ struct RandomBatches {
         case 0:
             return isRemoval ? .removeDevice(DeviceID(owner)) : .putDevice(Samples.device(owner, seenAt: now))
         case 1:
-            let registration = Samples.registration(owner, sequence % 5)
+            var registration = Samples.registration(owner, sequence % 5)
+            if sequence % 5 == 1 { registration.apnsToken = [1] }
             return isRemoval ? .removeRegistration(registration.name) : .putRegistration(registration)
         case 2:
             let topic = Int.random(in: 0...2, using: &random)
@@ -103,12 +154,14 @@ struct RandomBatches {
                         reason: .removed))
             }
             mutations += [.removeDevice(DeviceID(owner)), .removeSender(SenderID(owner))]
+            mutations += topicRemovals(partition(owner))
             for number in 0...4 as ClosedRange<UInt64> {
                 let name = Samples.registration(owner, number).name
                 mutations.append(.removeRegistration(name))
                 mutations += Samples.installations.map { .unlinkInstallation($0, name) }
-                mutations += Samples.topics.indices.map {
-                    .removeSubscription(Samples.subscription(owner, number, topic: $0))
+                for topic in Samples.topics.indices {
+                    let subscription = Samples.subscription(owner, number, topic: topic)
+                    mutations += [.removeSubscription(subscription), .unlistForGateway(subscription)]
                 }
                 let group = Samples.group(owner, number)
                 mutations.append(.removeGroup(group.name, label: group.label))
@@ -116,6 +169,19 @@ struct RandomBatches {
         }
         mutations += Samples.installations.map { .removeInstallation($0) }
         return mutations
+    }
+
+    private static func topicRemovals(_ partition: Int) -> [Mutation] {
+        (1...30 as ClosedRange<UInt64>).flatMap { sequence -> [Mutation] in
+            let message = topicMessage(sequence)
+            let own = PartitionKey.sender(message.name.sender).partition(of: Limits.Partition.count)
+            return [
+                .removeTopicMessage(message.name),
+                .removeTopicEntry(SequenceNumber(sequence), partition: partition),
+                .removeTopicBody(message.name, partition: partition, expiresAt: message.bodyEndsAt),
+                .removeTopicBody(message.name, partition: own, expiresAt: message.bodyEndsAt),
+            ]
+        }
     }
 
     /// Returns an expiry time that follows from the key, as for real messages.

@@ -25,7 +25,7 @@ import Testing
     func reach(_ kind: Kind) throws {
         let opened = try open(kind)
         var reached = ReachTally<StoreEvent>()
-        #expect(try firstDifference(opened.store, seed: 4, commits: 1_500, &reached) == nil)
+        #expect(try firstDifference(opened.store, seed: 4, commits: 2_500, &reached) == nil)
         #expect(
             reached.missing(below: 50, [.upstreamForgotten: 10, .upstreamRepeated: 10]).isEmpty, "\(reached)")
         _ = try opened.store.commit([

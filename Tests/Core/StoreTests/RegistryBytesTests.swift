@@ -10,7 +10,8 @@ import Testing
 @Suite struct RegistryBytesTests {
     /// One or two rows of each kind that belongs to the registry.
     private static let puts: [Mutation] = [
-        .putDevice(Samples.device(5)), .putRegistration(Samples.registration(5, 1)),
+        .putDevice(Samples.device(5)), .putTopicPosition(DeviceID(5), SequenceNumber(9)),
+        .putRegistration(Samples.registration(5, 1)),
         .putSubscription(Samples.subscription(5, 1)),
         .linkInstallation(
             Samples.installations[0],

@@ -337,38 +337,25 @@ import Testing
         #expect(try damaged.figures().skippedRecords == 3)
     }
 
-    @Test("A message whose shared body is damaged is read without it, and each read counts the damage")
-    func damagedBody() throws {
-        let job = Samples.job(SenderID(42))
-        var shared = Samples.message(5, 1)
-        shared.topic = TopicReference(job: job, path: [])
-        let store = try RocksStore(path: path)
-        try store.apply(.putMessage(shared))
-        try store.close()
-        try raw { engine in
-            let garbage: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8, 9]
-            try engine.put(
-                .fanouts, Key.topic(.body, job, among: Limits.Partition.count).bytes, garbage.raw)
-        }
-        let damaged = try RocksStore(path: path)
-        for count in 1...2 {
-            #expect(try damaged.mailbox(5).map(\.hasBody) == [false])
-            #expect(try damaged.figures().skippedRecords == count)
-        }
-    }
-
     @Test("The audit names unreadable records in every column family")
     func named() throws {
         try RocksStore(path: path).close()
-        let job = Samples.job(SenderID(42))
         let label: [UInt8] = [1]
         try raw { engine in
             let garbage: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8, 9]
-            for row in [TopicRow.job, .cursor, .body] {
-                try engine.put(
-                    .fanouts, Key.topic(row, job, among: Limits.Partition.count).bytes, garbage.raw)
+            for row in [TopicRow.message, .body] {
+                try engine.put(.fanouts, Key.topic(row, Samples.topicName(), of: 3).bytes, garbage.raw)
+            }
+            for row in [TopicRow.entry, .progress] {
+                try engine.put(.fanouts, Key.topic(row, SequenceNumber(1), of: 3).bytes, garbage.raw)
+            }
+            try engine.put(.fanouts, Key.topicMark(of: 2, in: 3).bytes, garbage.raw)
+            for row in [TopicRow.message, .entry, .gateway] {
+                try engine.put(.fanouts, Key.topics(row, of: 3).bytes, garbage.raw)
             }
             try engine.put(.fanouts, Key(9).bytes, garbage.raw)
+            try engine.put(.fanouts, Key(.max).bytes, garbage.raw)
+            try engine.put(.registry, Key.position(DeviceID(5)).bytes, garbage.raw)
             try engine.put(
                 .groups, Key.group(GroupName(sender: SenderID(1), number: 2)).bytes, garbage.raw)
             try engine.put(.groups, Key.groupLabel(SenderID(1), label).bytes, garbage.raw)
@@ -377,10 +364,12 @@ import Testing
             try engine.put(.pending, Key(5, 1).bytes, garbage.raw)
         }
         let names = try RocksStore(path: path).audit().unreadable
-        #expect(names.count == 9, "\(names)")
-        #expect(names.filter { $0 == "fanouts/42/1: wrong checksum" }.count == 3)
+        #expect(names.count == 16, "\(names)")
+        #expect(names.filter { $0 == "fanouts/42/1: wrong checksum" }.count == 2)
+        #expect(names.filter { $0 == "fanouts/3/1: wrong checksum" }.count == 2)
+        #expect(names.contains("registry/5: wrong length"))
         #expect(names.contains("groups/1/2: wrong checksum") && names.contains("senders/7: wrong checksum"))
-        #expect(names.filter { $0.hasSuffix(": impossible value") }.count == 2, "a label and a key")
+        #expect(names.filter { $0.hasSuffix(": impossible value") }.count == 7, "a label, a mark and keys")
     }
 
     @Test("The audit names up to a limit of unreadable records, and counts the others")

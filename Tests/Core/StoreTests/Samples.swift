@@ -76,9 +76,29 @@ enum Samples {
 
     static let installations = ["cGFzc3dvcmQ_aGVsbG8tdw", "cGFzc3dvcmQ_aGVsbG8tdx"].map { Array($0.utf8) }
 
-    /// Returns the name of a topic job.
-    static func job(_ sender: SenderID, _ sequence: UInt64 = 1) -> TopicJobName {
-        TopicJobName(sender: sender, sequence: SequenceNumber(sequence))
+    /// Returns the name of a topic message.
+    static func topicName(_ sender: UInt64 = 42, _ sequence: UInt64 = 1) -> TopicMessageName {
+        TopicMessageName(sender: SenderID(sender), sequence: SequenceNumber(sequence))
+    }
+
+    /// Returns a topic message, with a part for APNs if its sequence is odd.
+    static func topicMessage(
+        _ sender: UInt64 = 42, _ sequence: UInt64 = 1, target: TopicTarget = TopicTarget(topics[0]),
+        lifetime: Int64 = 60_000
+    ) -> TopicMessage {
+        TopicMessage(
+            name: topicName(sender, sequence), salt: 9, target: target, messageID: Array("m-1".utf8),
+            acceptedAt: now, expiresAt: now + lifetime, body: Array("pairs of \(sequence)".utf8),
+            apns: sequence % 2 == 0 ? nil : Array("{}".utf8))
+    }
+
+    /// Returns the mailbox entry of a topic message, with its pairs.
+    static func copy(of shared: TopicMessage, _ device: UInt64, _ sequence: UInt64) -> StoredMessage {
+        var message = message(device, sequence, ends: shared.expiresAt, body: shared.body)
+        message.sender = shared.name.sender
+        message.topic = TopicReference(message: shared.name, path: shared.target.path)
+        message.apns = shared.apns
+        return message
     }
 
     static func subscription(
@@ -113,14 +133,47 @@ enum Samples {
 }
 
 extension Store {
-    func subscribers(
-        _ sender: SenderID, _ topic: TopicName, after: RegistrationName? = nil, limit: Int
-    ) throws -> [RegistrationName]? {
+    /// Returns topic messages of a partition's senders that not all partitions have.
+    func topicMessages(
+        of partition: Int, after: TopicMessageName? = nil, limit: Int = 1_000
+    ) throws -> [TopicMessage] {
         guard
-            case .topicPage(_, let page) = try load(
-                .topicPage(Samples.job(sender), of: topic, after: after, limit: limit))
-        else { return nil }
-        return page.names
+            case .topicMessages(let page, let isLast) = try load(
+                .topicMessages(after: after, limit: limit, partition: partition)),
+            isLast || page.count == limit
+        else { throw StoreError(.corrupt, "another answer") }
+        return page
+    }
+
+    /// Returns entries of the log of a partition, and its marks.
+    func topicLog(
+        of partition: Int, after: UInt64 = 0, limit: Int = 1_000
+    ) throws -> (entries: [TopicEntry], marks: [TopicMark]) {
+        guard
+            case .topicEntries(let page, let marks, let isLast) = try load(
+                .topicEntries(after: SequenceNumber(after), limit: limit, partition: partition)),
+            isLast || page.count == limit
+        else { throw StoreError(.corrupt, "another answer") }
+        return (page, marks)
+    }
+
+    /// Returns all devices of a partition with iOS apps that a topic message may be for, read in pages.
+    func topicDevices(
+        _ sender: UInt64, _ topic: TopicName?, of partition: Int, limit: Int = 2
+    ) throws -> [DeviceID] {
+        var found: [DeviceID] = []
+        var after: DeviceID?
+        repeat {
+            guard
+                case .topicDevices(let page, let next) = try load(
+                    .topicDevices(
+                        SenderID(sender), of: topic, after: after, limit: limit, partition: partition)),
+                next != after || next == nil
+            else { throw StoreError(.corrupt, "another answer") }
+            found += page
+            after = next
+        } while after != nil
+        return found
     }
 
     func registrations(of installation: [UInt8]) throws -> [RegistrationName]? {
@@ -185,11 +238,17 @@ extension Store {
             }
             all += entries
         }
-        return Array(all.sorted { $0.end < $1.end }.prefix(limit))
+        return Array(all.sorted { ($0.end, $0.partition) < ($1.end, $1.partition) }.prefix(limit))
     }
 }
 
 extension ExpiredEntry {
+    /// The partition of the pairs of a topic message; 0 for messages.
+    var partition: Int {
+        guard case .topicBody(_, let partition, _) = self else { return 0 }
+        return partition
+    }
+
     /// The key of the entry in the expiry index.
     var end: ExpiryKey {
         switch self {
@@ -197,7 +256,7 @@ extension ExpiredEntry {
             ExpiryKey(time: time, kind: .message, owner: device.number, sequence: sequence.number)
         case .upstream(let sender, let sequence, let time, _):
             ExpiryKey(time: time, kind: .upstream, owner: sender.number, sequence: sequence.number)
-        case .topicBody(let job, let time): ExpiryKey(bodyOf: job, endsAt: time)
+        case .topicBody(let name, _, let time): ExpiryKey(bodyOf: name, endsAt: time)
         }
     }
 }

@@ -7,19 +7,6 @@ import Testing
 @Suite struct StoreEdgesTests {
     private static let sender = SenderID(42)
 
-    private func job(_ sequence: UInt64) -> TopicJob {
-        TopicJob(
-            name: Samples.job(Self.sender, sequence), salt: 9, target: TopicTarget(Samples.topics[0]),
-            messageID: Array("m".utf8), acceptedAt: Samples.now, expiresAt: Samples.now + 60_000,
-            body: Array("pairs".utf8))
-    }
-
-    private func message(_ device: UInt64, of job: TopicJob) -> StoredMessage {
-        var message = Samples.message(device, 1, body: job.body)
-        message.topic = TopicReference(job: job.name, path: job.target.path)
-        return message
-    }
-
     private func group(_ number: UInt64, _ label: String) -> GroupRecord {
         GroupRecord(
             name: GroupName(sender: Self.sender, number: number), label: Array(label.utf8),
@@ -33,14 +20,6 @@ import Testing
                 .groupLabelled(Self.sender, Array(label.utf8)))
         else { return nil }
         return group
-    }
-
-    private func page(_ store: any Store, _ job: TopicJobName, _ topic: TopicName?) throws -> TopicPage {
-        let load = StoreQuery.topicPage(job, of: topic, after: nil, limit: 9)
-        guard case .topicPage(_, let page) = try store.load(load) else {
-            return TopicPage(names: [], next: nil)
-        }
-        return page
     }
 
     @Test("A page is empty and the last one after the highest sequence", arguments: Kind.allCases)
@@ -89,12 +68,14 @@ import Testing
     func endOfBody(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
-        let job = job(1)
+        let message = Samples.topicMessage()
+        let entry = TopicEntry(sequence: SequenceNumber(9), message: message)
         #expect(try store.expired(by: .max).isEmpty)
-        try store.apply(.putTopicJob(job))
-        #expect(try store.expired(by: job.bodyEndsAt - 1).isEmpty)
+        try store.apply(.putTopicEntry(entry, partition: 3))
+        #expect(try store.expired(by: message.bodyEndsAt - 1).isEmpty)
         #expect(
-            try store.expired(by: job.bodyEndsAt) == [.topicBody(job.name, expiresAt: job.bodyEndsAt)])
+            try store.expired(by: message.bodyEndsAt)
+                == [.topicBody(message.name, partition: 3, expiresAt: message.bodyEndsAt)])
     }
 
     @Test("A reused number, label or key shows the new record only", arguments: Kind.allCases)
@@ -132,21 +113,28 @@ import Testing
         #expect(try labelled(opened.store, "b") == group(10, "b"))
     }
 
-    @Test("A page that takes the last job is the last page", arguments: Kind.allCases)
+    @Test("A page that takes the last message or entry is the last page", arguments: Kind.allCases)
     func lastPage(_ kind: Kind) throws {
         let opened = try open(kind, partitions: 1)
         let store = opened.store
-        try store.apply(.putTopicJob(job(1)), .putTopicJob(job(2)))
+        for sequence in 1...2 as ClosedRange<UInt64> {
+            let message = Samples.topicMessage(42, sequence)
+            let entry = TopicEntry(sequence: message.name.sequence, message: message)
+            try store.apply(.putTopicMessage(message), .putTopicEntry(entry, partition: 0))
+        }
         for (limit, isLast) in [(1, false), (2, true), (3, true)] {
             guard
-                case .topicJobs(let jobs, isLast) = try store.load(
-                    .topicJobs(after: nil, limit: limit, partition: 0))
+                case .topicMessages(let page, isLast) = try store.load(
+                    .topicMessages(after: nil, limit: limit, partition: 0)),
+                case .topicEntries(let entries, _, isLast) = try store.load(
+                    .topicEntries(after: SequenceNumber(0), limit: limit, partition: 0))
             else {
-                Issue.record("\(limit) jobs")
+                Issue.record("\(limit) messages")
                 continue
             }
-            #expect(jobs.count == min(limit, 2))
+            #expect(page.count == min(limit, 2) && entries.count == page.count)
         }
+        #expect(try store.topicLog(of: 0, after: .max).entries.isEmpty)
     }
 
     @Test("A page of topics contains no topic without counted subscribers", arguments: Kind.allCases)
@@ -165,68 +153,5 @@ import Testing
         #expect(first.counts == [counts[0]])
         #expect(try store.topics(from: first.next, examine: 4) == TopicCounts(counts: [counts[1]], next: nil))
         #expect(try store.topics(from: nil, examine: 9) == TopicCounts(counts: counts, next: nil))
-    }
-
-    @Test("A page of a job has no marks of the next job", arguments: Kind.allCases)
-    func foreignMarks(_ kind: Kind) throws {
-        let opened = try open(kind)
-        let store = opened.store
-        let (first, second) = (job(1), job(2))
-        let name = RegistrationName(device: DeviceID(2), number: RegistrationNumber(7))
-        try store.apply(
-            .putTopicJob(first), .putTopicJob(second),
-            .putSubscription(Samples.subscription(2, 7, sender: 42)), .putMessage(message(2, of: second)))
-        #expect(
-            try page(store, first.name, Samples.topics[0])
-                == TopicPage(names: [name], marked: [], next: nil))
-        #expect(
-            try page(store, second.name, Samples.topics[0])
-                == TopicPage(names: [], marked: [name], next: nil), "canary")
-    }
-
-    @Test(
-        "A page finds a registration after more devices without one than it examines",
-        arguments: [Kind.memory, .rocks])
-    func behindMany(_ kind: Kind) throws {
-        let opened = try open(kind)
-        let store = opened.store
-        let count = UInt64(Limits.Topic.scanRows)
-        for more in [0, 1] as [UInt64] {
-            // The last examined row is that of a device; then one more.
-            let devices = (1...count + more).map { Mutation.putDevice(Samples.device($0)) }
-            _ = try store.commit([WriteBatch(batchNumber: 1, mutations: devices, isDurable: false)])
-            let last = Samples.registration(count + more + 1, 1)
-            try store.apply(.putRegistration(last))
-            var found: [RegistrationName] = []
-            var after: RegistrationName?
-            for _ in 0..<9 {
-                let load = StoreQuery.topicPage(job(1).name, of: nil, after: after, limit: 9)
-                guard case .topicPage(_, let page) = try store.load(load) else { break }
-                found += page.names
-                after = page.next
-                if after == nil { break }
-            }
-            #expect(found == [last.name])
-            try store.apply(.removeRegistration(last.name))
-        }
-    }
-
-    @Test("A message whose shared body was removed is read without it", arguments: Kind.allCases)
-    func bodyGone(_ kind: Kind) throws {
-        let opened = try open(kind)
-        let store = opened.store
-        let job = job(1)
-        let message = message(5, of: job)
-        try store.apply(.putTopicJob(job), .putMessage(message))
-        #expect(try store.mailbox(5) == [message], "canary")
-        let name = RegistrationName(device: DeviceID(5), number: message.registration)
-        try store.apply(
-            .removeTopicJob(job.name, marked: [name]),
-            .removeTopicBody(job.name, expiresAt: job.bodyEndsAt))
-        #expect(try store.mailbox(5).map(\.hasBody) == [false])
-        #expect(try store.state(5)?.mailbox.count == 1, "its entry is there to be removed")
-        #expect(
-            try store.expired(by: .max)
-                == [.message(DeviceID(5), SequenceNumber(1), expiresAt: message.expiresAt)])
     }
 }

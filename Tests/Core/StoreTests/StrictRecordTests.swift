@@ -32,7 +32,8 @@ import Testing
         let sender = Samples.sender(42)
         let subscription = Samples.subscription(5, 1)
         let name = whole.name
-        let job = Self.job
+        let shared = Samples.topicMessage(42, 6)
+        let entry = TopicEntry(sequence: SequenceNumber(7), kind: .discarded(count: 300), message: shared)
         var tally = Tally()
         tally.downstream.accepted = 300
         let counted = tally
@@ -69,20 +70,24 @@ import Testing
                 bytes: Self.written { GroupCodec.write(Self.group, to: &$0) }
             ) { _ = try GroupCodec.group($0.raw, Self.group.name) },
             Sample(
-                testDescription: "job", kind: .topicJob, high: 42, low: 6,
-                bytes: Self.written { TopicRecord.write(job, to: &$0) }
-            ) { _ = try TopicRecord.job($0.raw, job.name) },
+                testDescription: "topic message", kind: .topicMessage, high: 42, low: 6,
+                bytes: Self.written { TopicRecord.write(shared, to: &$0) }
+            ) { _ = try TopicRecord.message($0.raw, shared.name) },
             Sample(
-                testDescription: "cursor", kind: .topicCursor, high: 42, low: 6,
+                testDescription: "entry", kind: .topicEntry, high: 3, low: 7,
+                bytes: Self.written { TopicRecord.write(entry, of: 3, to: &$0) }
+            ) { _ = try TopicRecord.entry($0.raw, SequenceNumber(7), of: 3) },
+            Sample(
+                testDescription: "progress", kind: .topicProgress, high: 3, low: 7,
                 bytes: Self.written {
                     TopicRecord.write(
-                        TopicCursor(pass: 1, after: name, reached: 300), of: job.name, to: &$0)
+                        TopicProgress(reached: 300, isOffered: true), at: SequenceNumber(7), of: 3, to: &$0)
                 }
-            ) { _ = try TopicRecord.cursor($0.raw, job.name) },
+            ) { _ = try TopicRecord.progress($0.raw, SequenceNumber(7), of: 3) },
             Sample(
                 testDescription: "body", kind: .topicBody, high: 42, low: 6,
-                bytes: Self.written { TopicRecord.writeBody(of: job, to: &$0) }
-            ) { _ = try TopicRecord.body($0.raw, job.name) },
+                bytes: Self.written { TopicRecord.writeBody(of: shared, to: &$0) }
+            ) { _ = try TopicRecord.body($0.raw, shared.name) },
             Sample(
                 testDescription: "tally", kind: .tally, high: 0, low: 0,
                 bytes: Self.written { counted.write(of: 0, to: &$0) }
@@ -95,11 +100,6 @@ import Testing
         members: (1...3 as ClosedRange<UInt64>).map {
             TokenName(RegistrationName(device: DeviceID($0), number: RegistrationNumber($0 + 500)))
         }, createdAt: Samples.now)
-
-    private static let job = TopicJob(
-        name: Samples.job(SenderID(42), 6), salt: 9, target: TopicTarget(Samples.topics[0]),
-        messageID: [0x6d],
-        acceptedAt: Samples.now, expiresAt: Samples.now + 9, body: [1, 2])
 
     private static func written(_ write: (inout ByteBuffer) -> Void) -> [UInt8] {
         var buffer = ByteBuffer()
@@ -166,7 +166,7 @@ import Testing
 
     @Test(
         "A record is rejected when it has an unknown flag",
-        arguments: samples.filter { ["upstream message", "job"].contains($0.testDescription) })
+        arguments: samples.filter { ["upstream message", "topic message"].contains($0.testDescription) })
     func flags(_ sample: Sample) {
         var fields = sample.fields
         fields[1] |= 0x80
@@ -177,7 +177,7 @@ import Testing
     // MARK: Messages
 
     private func message(
-        flags: UInt8 = 0, salt: UInt64 = 3, registration: [UInt8] = [7], job: UInt64? = nil,
+        flags: UInt8 = 0, salt: UInt64 = 3, registration: [UInt8] = [7], topic: UInt64? = nil,
         _ body: (inout RecordWriter) -> Void = { $0.bytes([8]) }
     ) throws -> StoredMessage {
         let bytes = sealed(1, RecordIdentity(.message, 5, 9)) { writer in
@@ -186,7 +186,7 @@ import Testing
             writer.number(salt)
             for byte in registration { writer.byte(byte) }
             writer.number(42)
-            if let job { writer.number(job) }
+            if let topic { writer.number(topic) }
             writer.signed(1)
             writer.bytes([0x6d])
             body(&writer)
@@ -212,9 +212,9 @@ import Testing
     @Test("A message with a shared body is rejected when it has a body of its own")
     func shared() throws {
         #expect(
-            try message(flags: 32, job: 9) { $0.bytes([]) }.topic?.job.sequence == SequenceNumber(9), "canary"
-        )
-        #expect(throws: RecordFault.value) { try message(flags: 32, job: 9) }
+            try message(flags: 32, topic: 9) { $0.bytes([]) }.topic?.message.sequence == SequenceNumber(9),
+            "canary")
+        #expect(throws: RecordFault.value) { try message(flags: 32, topic: 9) }
     }
 
     @Test("An entry or a header is rejected when its fields extend into the checksum")

@@ -6,50 +6,6 @@ import Testing
 /// The store contract for topics and installations.
 @Suite struct SubscriptionContractTests {
     @Test(
-        "Subscribers are read page by page, and topics of other senders are separate",
-        arguments: Kind.allCases)
-    func pages(_ kind: Kind) throws {
-        let opened = try open(kind)
-        let store = opened.store
-        let topic = Samples.topics[0]
-        // Numbers of two bytes, so that the order is that of the numbers.
-        let devices: [UInt64] = [1, 255, 256, 300, .max]
-        for device in devices.reversed() {
-            for number in [2, 1] as [UInt64] {
-                try store.apply(.putSubscription(Samples.subscription(device, number, sender: 42)))
-            }
-        }
-        try store.apply(.putSubscription(Samples.subscription(7, 1, sender: 43)))
-        try store.apply(.putSubscription(Samples.subscription(8, 1, topic: 1, sender: 42)))
-        let expected = devices.flatMap { device in
-            ([1, 2] as [UInt64]).map { Samples.subscription(device, $0).name }
-        }
-        var found: [RegistrationName] = []
-        var isLast = false
-        while !isLast {
-            guard
-                case .topicPage(Samples.job(SenderID(42)), let page) = try store.load(
-                    .topicPage(Samples.job(SenderID(42)), of: topic, after: found.last, limit: 3))
-            else {
-                Issue.record("no page")
-                return
-            }
-            #expect(page.names.count <= 3)
-            found += page.names
-            isLast = page.next == nil
-            #expect(isLast || page.next == page.names.last)
-        }
-        #expect(found == expected)
-        #expect(try store.subscribers(SenderID(43), topic, limit: 9)?.count == 1)
-        #expect(try store.subscribers(SenderID(42), Samples.topics[1], limit: 9)?.count == 1)
-        #expect(try store.subscribers(SenderID(44), topic, limit: 9)?.isEmpty == true)
-        // A page continues from a subscriber that has left meanwhile.
-        try store.apply(.removeSubscription(Samples.subscription(255, 2, sender: 42)))
-        #expect(
-            try store.subscribers(SenderID(42), topic, after: expected[3], limit: 9) == Array(expected[4...]))
-    }
-
-    @Test(
         "A device has its subscriptions, a repeated one has the new time, and the last mutation of a batch counts",
         arguments: Kind.allCases)
     func device(_ kind: Kind) throws {
@@ -63,7 +19,6 @@ import Testing
         try store.apply(.removeSubscription(first), .putSubscription(first))
         try store.apply(.putSubscription(later))
         #expect(try store.state(5)?.subscriptions == [later, other])
-        #expect(try store.subscribers(first.sender, first.topic, limit: 9) == [first.name])
         #expect(try store.audit().subscriptions == 2)
         #expect(try store.audit().holds)
         #expect(try store.state(6)?.subscriptions.isEmpty == true, "canary: another device has none")

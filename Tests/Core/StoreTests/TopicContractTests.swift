@@ -3,237 +3,256 @@ import Delivery
 import Store
 import Testing
 
-/// The store contract for topic jobs.
+/// The store contract for topic messages: those of a sender, the log of a partition, and the pairs that mailboxes share.
 @Suite struct TopicContractTests {
-    private static let sender = SenderID(42)
-    private static let topic = Samples.topics[0]
-
-    private static func job(
-        _ sequence: UInt64 = 1, target: TopicTarget = TopicTarget(topic), lifetime: Int64 = 60_000
-    ) -> TopicJob {
-        TopicJob(
-            name: Samples.job(sender, sequence), salt: 9, target: target, messageID: Array("m".utf8),
-            acceptedAt: Samples.now, expiresAt: Samples.now + lifetime, body: Array("pairs".utf8),
-            apns: sequence % 2 == 0 ? nil : Array("{}".utf8))
+    /// The partition of the sender 42 in a store with the usual number.
+    private func partition(_ store: any Store) -> Int {
+        PartitionKey.sender(SenderID(42)).partition(of: store.partitions)
     }
 
-    private static func message(_ device: UInt64, of job: TopicJob) -> StoredMessage {
-        var message = StoredMessage(
-            device: DeviceID(device), sequence: SequenceNumber(device + 7), salt: 3,
-            registration: RegistrationNumber(1), sender: sender, messageID: job.messageID,
-            acceptedAt: job.acceptedAt, expiresAt: job.expiresAt, body: job.body)
-        message.topic = TopicReference(job: job.name, path: job.target.path)
-        message.apns = job.apns
-        return message
+    /// Returns an entry as it is read: without pairs.
+    private func read(_ entry: TopicEntry, _ progress: TopicProgress = TopicProgress()) -> TopicEntry {
+        var read = entry
+        read.message.body = []
+        read.message.apns = entry.message.apns.map { _ in [] }
+        read.progress = progress
+        return read
     }
 
-    private static func name(_ device: UInt64) -> RegistrationName {
-        RegistrationName(device: DeviceID(device), number: RegistrationNumber(1))
+    private func entry(_ place: UInt64, _ message: TopicMessage, _ kind: TopicEntry.Kind = .message)
+        -> TopicEntry
+    {
+        TopicEntry(sequence: SequenceNumber(place), kind: kind, message: message)
     }
 
-    /// Returns a page of the subscribers of a topic.
-    private func names(_ store: any Store, _ job: TopicJobName) throws -> [RegistrationName] {
-        try #require(try page(store, job)).names
-    }
-
-    private func jobs(_ store: any Store, after: TopicJobName? = nil, limit: Int = 9) throws -> [TopicJob] {
-        let partition = PartitionKey.sender(SenderID(42)).partition(of: store.partitions)
-        guard
-            case .topicJobs(let jobs, let isLast) = try store.load(
-                .topicJobs(after: after, limit: limit, partition: partition))
-        else { return [] }
-        #expect(isLast == (jobs.count < limit))
-        return jobs
-    }
-
-    private func page(
-        _ store: any Store, _ job: TopicJobName, _ topic: TopicName? = topic, after: RegistrationName? = nil,
-        limit: Int = 9
-    ) throws -> TopicPage? {
-        guard
-            case .topicPage(job, let page) = try store.load(
-                .topicPage(job, of: topic, after: after, limit: limit))
-        else { return nil }
-        return page
-    }
-
-    @Test(
-        "Jobs are read page by page with all fields until they are removed",
-        arguments: Kind.allCases)
-    func life(_ kind: Kind) throws {
-        let opened = try open(kind)
-        let store = opened.store
+    /// A message with all fields.
+    private func full(_ sequence: UInt64) throws -> TopicMessage {
         let condition = try #require(TopicTarget(topics: Samples.topics, truth: 0x8000_00F1))
-        var full = Self.job(2, target: condition)
+        var full = Samples.topicMessage(42, sequence, target: condition)
         full.collapseKey = Array("k".utf8)
         full.restrictedPackage = Array("app".utf8)
         full.priority = .high
         full.wantsReceipt = true
         full.delaysWhileIdle = true
-        let (plain, last) = (Self.job(1), Self.job(.max - 1))
-        try store.apply(.putTopicJob(last), .putTopicJob(full), .putTopicJob(plain))
-        #expect(try jobs(store) == [plain, full, last])
-        #expect(try jobs(store, after: plain.name, limit: 1) == [full])
-        full.cursor = TopicCursor(pass: 2, after: Self.name(.max), reached: 77)
-        try store.apply(.advanceTopicJob(full.name, full.cursor, marked: []))
-        #expect(try jobs(store, after: plain.name).first == full)
+        return full
+    }
+
+    @Test(
+        "Topic messages of a partition are read page by page with all fields until they are removed",
+        arguments: Kind.allCases)
+    func messages(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let own = partition(store)
+        let (plain, full, last) = (Samples.topicMessage(), try full(2), Samples.topicMessage(42, .max - 1))
+        try store.apply(.putTopicMessage(last), .putTopicMessage(full), .putTopicMessage(plain))
+        #expect(try store.topicMessages(of: own) == [plain, full, last])
+        #expect(try store.topicMessages(of: own, after: plain.name, limit: 1) == [full])
+        #expect(try store.topicMessages(of: own, after: Samples.topicName(42, 3)) == [last])
+        #expect(try store.topicMessages(of: own, after: last.name).isEmpty)
+        #expect(try store.topicMessages(of: (own + 1) % store.partitions).isEmpty)
         #expect(try store.audit().topicJobs == 3)
-        try store.apply(.removeTopicJob(full.name, marked: []), .removeTopicJob(plain.name, marked: []))
-        #expect(try jobs(store) == [last])
-        #expect(try store.audit().holds)
+        try store.apply(.removeTopicMessage(full.name), .removeTopicMessage(plain.name))
+        try store.apply(.removeTopicMessage(plain.name))
+        #expect(try store.topicMessages(of: own) == [last])
+        #expect(try store.audit().topicJobs == 1 && store.audit().holds)
     }
 
     @Test(
-        "A page leaves out registrations with a mark until the cursor has moved past them",
+        "A log is read in order, page by page, without pairs, and entries of other logs are separate",
         arguments: Kind.allCases)
-    func marks(_ kind: Kind) throws {
+    func log(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
-        let (job, other) = (Self.job(1), Self.job(2))
-        try store.apply(.putTopicJob(job), .putTopicJob(other))
-        let devices: [UInt64] = [1, 2, 255, 256, .max]
-        for device in devices {
-            try store.apply(.putSubscription(Samples.subscription(device, 1, sender: 42)))
+        let messages = [Samples.topicMessage(42, 7), try full(8), Samples.topicMessage(43, 2)]
+        let places: [UInt64] = [1, 255, 256]
+        let entries = zip(places, messages).map { entry($0, $1) }
+        let last = entry(.max, Samples.topicMessage(43, 3), .discarded(count: 1_000))
+        for entry in [last] + entries.reversed() { try store.apply(.putTopicEntry(entry, partition: 3)) }
+        try store.apply(.putTopicEntry(entries[0], partition: 4))
+        let expected = (entries + [last]).map { read($0) }
+        #expect(expected[0].message.apns == [] && expected[1].message.apns == nil, "canary")
+        #expect(try store.topicLog(of: 3).entries == expected)
+        #expect(try store.topicLog(of: 4).entries == [read(entries[0])])
+        for limit in 1...5 {
+            var found: [TopicEntry] = []
+            while case let page = try store.topicLog(
+                of: 3, after: found.last?.sequence.number ?? 0, limit: limit
+            ).entries, !page.isEmpty {
+                #expect(page.count <= limit)
+                found += page
+            }
+            #expect(found == expected, "\(limit)")
         }
-        try store.apply(.putMessage(Self.message(2, of: job)), .putMessage(Self.message(256, of: job)))
-        #expect(
-            try page(store, job.name)
-                == TopicPage(
-                    names: [Self.name(1), Self.name(255), Self.name(.max)],
-                    marked: [Self.name(2), Self.name(256)], next: nil))
-        // The next page starts after the last examined registration, marked or not.
-        #expect(
-            try page(store, job.name, limit: 2)
-                == TopicPage(names: [Self.name(1)], marked: [Self.name(2)], next: Self.name(2)))
-        #expect(try page(store, job.name, after: Self.name(2), limit: 2)?.names == [Self.name(255)])
-        // A registration that has left the topic is not returned, but its mark is, to be removed.
-        try store.apply(.removeSubscription(Samples.subscription(256, 1, sender: 42)))
-        #expect(
-            try page(store, job.name, after: Self.name(2))
-                == TopicPage(
-                    names: [Self.name(255), Self.name(.max)], marked: [Self.name(256)], next: nil))
-        #expect(
-            try page(store, job.name, limit: 0)
-                == TopicPage(names: [], marked: [Self.name(2), Self.name(256)], next: nil))
-        #expect(
-            try page(store, job.name, nil, after: Self.name(2), limit: 0)?.marked == [Self.name(256)])
-        try store.apply(.putSubscription(Samples.subscription(256, 1, sender: 42)))
-        #expect(try page(store, other.name)?.names.count == 5, "canary: another job's marks are its own")
-        // The mark stays when its message was removed.
+        #expect(try store.topicLog(of: 3, after: 2).entries == Array(expected.dropFirst()))
+        try store.apply(.removeTopicEntry(SequenceNumber(255), partition: 3))
+        try store.apply(.removeTopicEntry(SequenceNumber(1), partition: 3))
+        try store.apply(.removeTopicEntry(SequenceNumber(1), partition: 3))
+        #expect(try store.topicLog(of: 3).entries == Array(expected.suffix(2)))
+        #expect(try store.topicLog(of: 4).entries.count == 1)
+        #expect(try store.audit().topicJobs == 0 && store.audit().holds, "a log has no messages to copy")
+    }
+
+    @Test(
+        "What has become of an entry is read with it, and is gone with it", arguments: Kind.allCases)
+    func progress(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let entries = (1...3).map { entry($0, Samples.topicMessage(42, $0)) }
+        for entry in entries { try store.apply(.putTopicEntry(entry, partition: 3)) }
+        let states = [
+            TopicProgress(reached: .max, isOffered: false), TopicProgress(reached: 0, isOffered: true),
+        ]
         try store.apply(
-            .removeMessage(DeviceID(2), SequenceNumber(9), expiresAt: job.expiresAt, reason: .delivered))
-        #expect(try !names(store, job.name).contains(Self.name(2)))
-        let cursor = TopicCursor(pass: 0, after: Self.name(2), reached: 2)
-        try store.apply(.advanceTopicJob(job.name, cursor, marked: [Self.name(1), Self.name(2)]))
-        #expect(try names(store, job.name).contains(Self.name(2)))
-        #expect(try page(store, job.name, after: Self.name(2))?.names == [Self.name(255), Self.name(.max)])
-        try store.apply(.removeTopicJob(job.name, marked: [Self.name(256)]))
-        #expect(try page(store, job.name)?.names.count == 5)
-    }
-
-    @Test(
-        "Messages share the body of their job, which outlives the job and expires after them",
-        arguments: Kind.allCases
-    )
-    func body(_ kind: Kind) throws {
-        let opened = try open(kind)
-        let store = opened.store
-        let job = Self.job()
-        let message = Self.message(5, of: job)
-        var own = message
-        own.topic = nil
-        own.sequence = SequenceNumber(90)
-        own.body = Array("own".utf8)
-        try store.apply(.putTopicJob(job))
-        try store.apply(.putMessage(message), .putMessage(own))
-        try store.apply(.removeTopicJob(job.name, marked: [Self.name(5)]))
-        guard
-            case .messages(_, let found, true) = try store.load(
-                .messages(DeviceID(5), after: SequenceNumber(0), limit: 9))
-        else {
-            Issue.record("no page")
-            return
+            .putTopicProgress(SequenceNumber(3), TopicProgress(reached: 1), partition: 3),
+            .putTopicProgress(SequenceNumber(1), states[0], partition: 3),
+            .putTopicProgress(SequenceNumber(3), states[1], partition: 3))
+        #expect(
+            try store.topicLog(of: 3).entries
+                == [read(entries[0], states[0]), read(entries[1]), read(entries[2], states[1])])
+        // Of an entry that is not there, or is in another log, nothing is recorded.
+        try store.apply(
+            .putTopicProgress(SequenceNumber(4), states[0], partition: 3),
+            .putTopicProgress(SequenceNumber(2), states[0], partition: 4))
+        try store.apply(.removeTopicEntry(SequenceNumber(1), partition: 3))
+        for place in [1, 4] as [UInt64] {
+            try store.apply(.putTopicEntry(entry(place, Samples.topicMessage(42, place)), partition: 3))
         }
-        #expect(found == [message, own])
-        #expect(found.first?.body == job.body)
-        #expect(found.first?.topic?.path == Array("/topics/news".utf8))
-        let end = ExpiredEntry.topicBody(job.name, expiresAt: job.bodyEndsAt)
-        let due = try store.expired(by: job.bodyEndsAt, limit: 9)
-        #expect(due.last == end)
-        #expect(due.count == 3)
-        try store.apply(.removeTopicBody(job.name, expiresAt: job.bodyEndsAt))
-        #expect(try store.expired(by: job.bodyEndsAt, limit: 9).count == 2)
+        #expect(try store.topicLog(of: 3).entries.map(\.progress.reached) == [0, 0, 0, 0])
+        #expect(try store.topicLog(of: 3).entries.map(\.progress.isOffered) == [false, false, true, false])
+        #expect(try store.topicLog(of: 4).entries.isEmpty)
+    }
+
+    @Test("Each page of a log has all marks of its partition, by source", arguments: Kind.allCases)
+    func marks(_ kind: Kind) throws {
+        let opened = try open(kind, partitions: 300)
+        let store = opened.store
+        func mark(_ source: Int, _ through: UInt64) -> TopicMark {
+            TopicMark(source: source, through: SequenceNumber(through))
+        }
+        #expect(try store.topicLog(of: 3).marks.isEmpty)
+        try store.apply(
+            .putTopicMark(mark(256, .max), partition: 3), .putTopicMark(mark(255, 1), partition: 3),
+            .putTopicMark(mark(3, 5), partition: 3), .putTopicMark(mark(0, 7), partition: 4))
+        try store.apply(.putTopicMark(mark(255, 2), partition: 3))
+        let expected = [mark(3, 5), mark(255, 2), mark(256, .max)]
+        #expect(try store.topicLog(of: 3).marks == expected)
+        #expect(try store.topicLog(of: 4).marks == [mark(0, 7)])
+        try store.apply(
+            .putTopicEntry(entry(1, Samples.topicMessage()), partition: 3),
+            .putTopicEntry(entry(2, Samples.topicMessage(42, 2)), partition: 3))
+        for after in 0...2 as ClosedRange<UInt64> {
+            #expect(try store.topicLog(of: 3, after: after, limit: 1).marks == expected)
+        }
     }
 
     @Test(
-        "A message whose shared body is not there is read without it, and with it once it is",
+        "The pairs of a message stay when the message and its entries are removed, and end in each partition alone",
         arguments: Kind.allCases)
-    func lateBody(_ kind: Kind) throws {
+    func bodies(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
-        // The first has a part for APNs.
-        let jobs = [Self.job(1), Self.job(2)]
-        let messages = jobs.map { job in
-            var message = Self.message(5, of: job)
-            message.sequence = SequenceNumber(job.name.sequence.number * 10)
-            return message
+        let own = partition(store)
+        let other = (own + 1) % store.partitions
+        let message = Samples.topicMessage()
+        func left() throws -> [Int] {
+            try (0..<store.partitions).filter { partition in
+                guard
+                    case .expired(let entries) = try store.load(
+                        .expired(by: message.bodyEndsAt, limit: 9, partition: partition))
+                else { return false }
+                let end = ExpiredEntry.topicBody(
+                    message.name, partition: partition, expiresAt: message.bodyEndsAt)
+                #expect(entries.isEmpty || entries == [end])
+                return !entries.isEmpty
+            }
         }
+        try store.apply(.putTopicMessage(message))
+        #expect(try left() == [own])
+        // The partition of the sender has the pairs twice, and once in the store.
+        try store.apply(.putTopicEntry(entry(5, message), partition: own))
+        try store.apply(.putTopicEntry(entry(9, message), partition: other))
+        try store.apply(
+            .putTopicEntry(entry(9, message, .discarded(count: 2)), partition: (own + 2) % store.partitions))
+        #expect(try left() == [own, other].sorted(), "an entry for discarded messages has no pairs")
+        try store.apply(
+            .removeTopicMessage(message.name), .removeTopicEntry(SequenceNumber(5), partition: own),
+            .removeTopicEntry(SequenceNumber(9), partition: other))
+        #expect(try left() == [own, other].sorted())
+        for _ in 0..<2 {
+            try store.apply(
+                .removeTopicBody(message.name, partition: own, expiresAt: message.bodyEndsAt))
+            #expect(try left() == [other])
+        }
+    }
+
+    @Test(
+        "A mailbox has the pairs of its own partition, or none", arguments: Kind.allCases)
+    func joined(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let own = PartitionKey.device(DeviceID(5)).partition(of: store.partitions)
+        // The first has a part for APNs.
+        let shared = [Samples.topicMessage(), Samples.topicMessage(42, 2)]
+        let copies = shared.enumerated().map { Samples.copy(of: $1, 5, UInt64($0 + 1) * 10) }
+        // The second is put as a partition puts it that does not keep the pairs.
+        var bare = copies[1]
+        bare.topic = TopicReference(withoutBodyOf: shared[1].name)
+        bare.body = []
+        try store.apply(.putMessage(copies[0]), .putMessage(bare), .putMessage(Samples.message(5, 30)))
         func read() throws -> (page: [StoredMessage], gateway: StoredMessage?) {
             guard
                 case .messages(_, let page, isLast: false) = try store.load(
                     .messages(DeviceID(5), after: SequenceNumber(0), limit: 2)),
                 case .gatewayMessage(_, _, let message) = try store.load(
                     .gatewayMessage(DeviceID(5), SequenceNumber(20)))
-            else { return ([], nil) }
+            else { throw StoreError(.corrupt, "another answer") }
             return (page, message)
         }
-        try store.apply(.putMessage(messages[0]), .putMessage(messages[1]))
-        try store.apply(.putMessage(Samples.message(5, 30)))
+        for message in shared {
+            try store.apply(
+                .putTopicEntry(
+                    entry(message.name.sequence.number, message), partition: (own + 1) % store.partitions))
+        }
         let early = try read()
         #expect(early.page.map(\.sequence.number) == [10, 20], "a page counts them, or it might be empty")
         #expect(early.gateway == early.page.last)
-        for (message, job) in zip(early.page, jobs) {
-            #expect(!message.hasBody && message.body.isEmpty && message.topic?.job == job.name)
-            #expect(message.messageID == job.messageID && message.expiresAt == job.expiresAt)
+        for (message, copy) in zip(early.page, copies) {
+            #expect(!message.hasBody && message.body.isEmpty && message.topic?.message == copy.topic?.message)
+            #expect(message.messageID == copy.messageID && message.expiresAt == copy.expiresAt)
         }
         #expect(early.page.map(\.apns) == [[], nil], "its channel is known")
         #expect(try store.figures().skippedRecords == 0, "nothing is damaged")
-        try store.apply(.putTopicJob(jobs[1]))
+        try store.apply(.putTopicEntry(entry(2, shared[1]), partition: own))
         #expect(try read().page.map(\.hasBody) == [false, true])
-        try store.apply(.putTopicJob(jobs[0]))
+        try store.apply(.putTopicEntry(entry(1, shared[0]), partition: own))
         let complete = try read()
-        #expect(complete.page == messages && complete.gateway == messages[1])
+        #expect(complete.page == copies && complete.gateway == copies[1])
+        #expect(complete.page.first?.topic?.path == Array("/topics/news".utf8))
+        try store.apply(
+            .removeTopicBody(shared[0].name, partition: own, expiresAt: shared[0].bodyEndsAt))
+        #expect(try read().page.map(\.hasBody) == [false, true])
+        #expect(try store.state(5)?.mailbox.count == 3, "its entry is there to be removed")
     }
 
-    @Test(
-        "A page without a topic returns all registrations that a sender may address",
-        arguments: Kind.allCases)
-    func everyone(_ kind: Kind) throws {
+    @Test("The position of a device is replaced, and removed with the device", arguments: Kind.allCases)
+    func positions(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
-        var mine: [RegistrationName] = []
-        for device in [1, 2, 300, .max] as [UInt64] {
-            for number in [1, 2] as [UInt64] {
-                var registration = Samples.registration(device, number)
-                registration.sender = number == 1 ? Self.sender : SenderID(43)
-                registration.otherSenders = device == 300 ? [Self.sender] : []
-                if registration.allows(Self.sender) { mine.append(registration.name) }
-                try store.apply(.putRegistration(registration))
-                try store.apply(.putSubscription(Samples.subscription(device, number, sender: 42)))
-            }
-            try store.apply(.putDevice(Samples.device(device)))
-        }
-        let job = Self.job()
-        var found: [RegistrationName] = []
-        var after: RegistrationName?
-        repeat {
-            guard let page = try page(store, job.name, nil, after: after, limit: 2) else { break }
-            found += page.names
-            after = page.next
-        } while after != nil && found.count < 20
-        #expect(found == mine)
-        #expect(mine.count == 5, "canary")
-        try store.apply(.putTopicJob(job), .putMessage(Self.message(300, of: job)))
-        #expect(try page(store, job.name, nil)?.names == mine.filter { $0 != Self.name(300) })
+        #expect(try store.state(5)?.topicPosition == SequenceNumber(0))
+        try store.apply(
+            .putDevice(Samples.device(5)), .putSubscription(Samples.subscription(5, 1)),
+            .putTopicPosition(DeviceID(5), SequenceNumber(7)),
+            .putTopicPosition(DeviceID(6), SequenceNumber(.max)))
+        try store.apply(.putTopicPosition(DeviceID(5), SequenceNumber(8)))
+        #expect(try store.state(5)?.topicPosition == SequenceNumber(8))
+        #expect(try store.state(5)?.subscriptions.count == 1 && store.state(5)?.record != nil)
+        #expect(try store.state(6)?.topicPosition == SequenceNumber(.max) && store.state(6)?.record == nil)
+        #expect(try store.devices(after: nil, limit: 9).map(\.device.number) == [5])
+        #expect(try store.census(after: nil, examine: 9).devices == 1)
+        try store.apply(.removeDevice(DeviceID(5)))
+        #expect(try store.state(5)?.topicPosition == SequenceNumber(0))
+        #expect(try store.state(6)?.topicPosition == SequenceNumber(.max), "canary")
+        #expect(try store.audit().holds)
     }
 }

@@ -59,11 +59,16 @@ struct TopicTests {
         let audit = try next.ctl("audit")
         #expect(audit["holds"] as? Bool == true)
         #expect(audit["subscriptions"] as? Int == 2)
-        #expect(audit["topic_messages"] as? Int == 0)
         let running = try next.ctl("topics", "running")
-        #expect((running["messages"] as? [Any])?.isEmpty == true && running["left_out"] as? Int == 0)
-        let status = try #require(try next.ctl("status")["topics"] as? [String: Any])
-        #expect(status["in_progress"] as? Int == 0)
+        let messages = try #require(running["messages"] as? [[String: Any]])
+        #expect(messages.map { $0["to"] as? String } == ["/topics/news", "condition", "/topics/news"])
+        #expect(messages[0]["subscribers"] as? Int == 2 && messages[1]["subscribers"] as? Int == nil)
+        #expect(running["left_out"] as? Int == 0)
+        try eventually("all partitions have the messages") {
+            let status = try next.ctl("status")["topics"] as? [String: Any]
+            return try status?["in_progress"] as? Int == 0
+                && next.ctl("audit")["topic_messages"] as? Int == 0
+        }
     }
 
     @Test("a send is refused with a reason when its topic name or condition is invalid")

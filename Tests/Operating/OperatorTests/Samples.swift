@@ -327,7 +327,7 @@ enum Samples {
 
     private static let running: JSONValue = [
         "sender_id": "5", "message_id": "m", "to": "/topics/news", "topics": ["news"], "since": time,
-        "expires_at": time, "sent": 9, "done": 10, "total": 11,
+        "expires_at": time, "reached": 9, "subscribers": 11,
     ]
 
     private static let law: JSONValue = [

@@ -64,18 +64,21 @@ import Testing
         .core: [
             .ignoresDeviceRate: 9, .ignoresSenderRate: 9, .ignoresDeviceUpstreamRate: 7,
             .ignoresSenderUpstreamRate: 6, .refusesTooEarly: 5, .forgetsReconnected: 5, .ignoresCaps: 19,
-            .miscountsDiscarded: 9, .losesIdleness: 9, .repeatsTopic: 13, .forgetsTopicJobs: 29,
-            .losesBodies: 29, .tearsBatches: 16, .forgetsSequenceWatermark: 10, .believesClock: 5,
-            .ignoresTopicRate: 13, .believesJump: 13,
+            .miscountsDiscarded: 9, .losesIdleness: 9,
+            .tearsBatches: 16, .forgetsSequenceWatermark: 10, .believesClock: 5,
+            .ignoresTopicRate: 44, .believesJump: 13, .countsLostCopies: 29, .forgetsTopicMessages: 34,
+            .reversesTopics: 44, .forgetsTopicMarks: 34, .advancesTopicMarks: 29,
+            .leavesOutSubscriber: 29, .forgetsTopicLog: 373,
         ],
         .sessions: [
             .ignoresSenderRate: 18, .ignoresDeviceUpstreamRate: 12, .ignoresSenderUpstreamRate: 6,
             .ignoresCaps: 10, .acceptsStranger: 7, .ignoresCollapsibleRate: 78, .forgetsReconnected: 20,
             .miscountsDiscarded: 7, .losesDrain: 9, .losesCongestion: 7, .losesIdleness: 6,
-            .forgetsTopicJobs: 13, .losesBodies: 10, .miscountsGroup: 10, .repeatsTopic: 27,
+            .miscountsGroup: 10,
             .expiresDevicesEarly: 15, .losesLogins: 37, .tearsBatches: 7, .forgetsAnswers: 54,
             .forgetsSequenceWatermark: 42, .hidesInstallations: 7, .acceptsGroupStranger: 44,
-            .believesClock: 7, .believesJump: 7, .ignoresTopicRate: 22,
+            .believesClock: 7, .believesJump: 7, .ignoresTopicRate: 42, .forgetsTopicLog: 195,
+            .forgetsTopicMarks: 27,
         ],
     ]
 

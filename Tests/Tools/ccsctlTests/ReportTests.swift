@@ -136,27 +136,27 @@ import WireSupport
                 "No installations yet"))
     }
 
-    @Test("messages to topics are listed with their progress, and without a total if it is unknown")
+    @Test("messages to topics are listed with what they have reached")
     func topics() throws {
         let running: JSONValue = [
             "messages": [
                 [
                     "sender_id": "12", "message_id": "m", "to": "/topics/news", "topics": ["news"],
-                    "since": .string(Self.time), "expires_at": .string(Self.time), "sent": 9, "done": 10,
-                    "total": 1_000,
+                    "since": .string(Self.time), "expires_at": .string(Self.time), "reached": 9,
+                    "subscribers": 1_000,
                 ],
                 [
                     "sender_id": "12", "message_id": "", "to": "condition", "topics": ["a", "b"],
-                    "since": .string(Self.time), "expires_at": .string(Self.time), "sent": 3,
-                    "done": .null, "total": .null,
+                    "since": .string(Self.time), "expires_at": .string(Self.time), "reached": 3,
+                    "subscribers": .null,
                 ],
             ], "left_out": 0,
         ]
         #expect(
             try text(ListRunningTopics.self, running) == """
-                SENDER_ID  TO            SINCE                     SENT  DONE  TOTAL  ID
-                       12  /topics/news  2026-11-20T12:03:04.000Z     9  10    1000   m
-                       12  condition     2026-11-20T12:03:04.000Z     3  -     -      -
+                SENDER_ID  TO            SINCE                     EXPIRES                   REACHED  SUBSCRIBERS  ID
+                       12  /topics/news  2026-11-20T12:03:04.000Z  2026-11-20T12:03:04.000Z        9  1000         m
+                       12  condition     2026-11-20T12:03:04.000Z  2026-11-20T12:03:04.000Z        3  -            -
 
                 """)
         let topics: JSONValue = [

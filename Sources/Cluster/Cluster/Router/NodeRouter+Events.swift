@@ -26,11 +26,9 @@ extension NodeRouter {
     }
 
     /// Accepts an event of another node, for a partition that this node should own.
-    mutating func accept(
-        _ event: Event, from source: NodeNumber, _ now: Instant, _ effects: inout [NodeRouterEffect]
-    ) {
-        guard let partition = event.key?.partition(of: partitions.count),
-            table.receives(event, from: source.number)
+    mutating func accept(_ event: Event, _ now: Instant, _ effects: inout [NodeRouterEffect]) {
+        guard let partition = event.key?.partition(of: partitions.count), event.isWithin(partitions.count),
+            table.receives(event)
         else { return }
         let way = passedOn.receive(event, of: partition)
         if case .overtaken = way {
@@ -125,7 +123,7 @@ extension NodeRouter {
             }
             return
         }
-        guard table.receives(command, for: connection, from: source.number) else { return }
+        guard table.receives(command, for: connection) else { return }
         effects.append(.command(command, to: connection))
         endFences(now, &effects)
     }
@@ -224,5 +222,19 @@ extension NodeRouter {
         }
         for (connection, command) in commands { route(command, to: connection, &effects) }
         for event in events { route(event, now, &effects) }
+    }
+}
+
+extension Event {
+    /// Whether a cluster with that many partitions has those that the event names by number.
+    fileprivate func isWithin(_ count: Int) -> Bool {
+        guard case .topicLog(let partition, let event) = self else { return true }
+        let other =
+            switch event {
+            case .published(_, let source): source
+            case .copied(let copier, _): copier
+            case .nowOrNever: partition
+            }
+        return max(partition, other) < count
     }
 }

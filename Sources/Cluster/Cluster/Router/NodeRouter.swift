@@ -85,7 +85,7 @@ public struct NodeRouter: Sendable {
             commands.close(from: validUntil, now: now)
             for (connection, command) in commands { route(command, to: connection, &effects) }
         case .change(let change, let number): route(change, number, now, &effects)
-        case .received(let event, let source): accept(event, from: source, now, &effects)
+        case .received(let event): accept(event, now, &effects)
         case .receivedCommand(let command, let connection, let source):
             accept(command, for: connection, from: source, now, &effects)
         case .ended(let connection): end(ownSession: connection, &effects)
@@ -97,8 +97,8 @@ public struct NodeRouter: Sendable {
             changes.applied(partitions[partition].applied, of: partition, &effects)
         case .linked(let other): link(other, now, &effects)
         case .unlinked(let other): unlink(other, now, &effects)
-        case .unsent(let event, let owner):
-            table.withdraw(event, to: owner.number)
+        case .unsent(let event):
+            table.withdraw(event)
             answer([event.answerWhenUnreached()], .notSent, now, &effects)
             endFences(now, &effects)
         case .unsentChange(let number, let owner): changes.fail(number, at: owner, &effects)

@@ -12,7 +12,7 @@ public enum NodeRouterEvent: Sendable {
     /// A change of the control plane of this node.
     case change(ControlChange, ChangeOrigin.Number)
     /// Another node has sent an event for a partition that it takes for one of this node.
-    case received(Event, from: NodeNumber)
+    case received(Event)
     /// Another node has sent a command for a session of this node.
     case receivedCommand(SessionCommand, to: ConnectionID, from: NodeNumber)
     /// A session of this node has ended that had begun to log in.
@@ -26,7 +26,7 @@ public enum NodeRouterEvent: Sendable {
     /// The link to a node is lost, with the sessions of that node and what it had not answered.
     case unlinked(NodeNumber)
     /// An event could not be sent: it fits into no parcel, or its link has no room.
-    case unsent(Event, to: NodeNumber)
+    case unsent(Event)
     /// A change could not be sent.
     case unsentChange(number: UInt64, to: NodeNumber)
     /// The owner of a partition, by the heartbeats that this node has seen.

@@ -74,7 +74,7 @@ extension NodeWriter {
         if batch.newestSequence != nil { flags.insert(.newestSequence) }
         buffer.append(byte: flags.rawValue)
         number(batch.batchNumber)
-        if let partition = batch.partition { number(UInt64(partition)) }
+        if let partition = batch.partition { try put(PartitionNumber(partition)) }
         if let newest = batch.newestSequence { number(newest.number) }
         number(UInt64(batch.mutations.count))
         // Borrowed, since an iterator copies each mutation.
@@ -88,12 +88,7 @@ extension NodeReader {
         let flags = BatchFlags(rawValue: try byte())
         guard BatchFlags.all.isSuperset(of: flags) else { throw .value(of: "flags of a batch") }
         let number = try varint()
-        var partition: Int?
-        if flags.contains(.partition) {
-            let found = try varint()
-            guard found < UInt64(Limits.Partition.maximumCount) else { throw .value(of: "partition") }
-            partition = Int(found)
-        }
+        let partition = flags.contains(.partition) ? try self.partition() : nil
         let newest = flags.contains(.newestSequence) ? try get() as SequenceNumber : nil
         let count = try count("mutations", upTo: Limits.NodeProtocol.mutationsPerBatch, least: 2)
         var mutations: [Mutation] = []

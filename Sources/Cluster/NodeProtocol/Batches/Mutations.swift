@@ -8,14 +8,16 @@ enum MutationCase: UInt8, CaseNumber {
     case putRegistration, removeRegistration, removeDevice, putSubscription, removeSubscription
     case linkInstallation, unlinkInstallation, putInstallation, removeInstallation, putMessage, removeMessage
     case markForGateway, unmarkForGateway, putFeedback, removeFeedback
-    // Topic.
-    case putTopicJob, advanceTopicJob, removeTopicJob, removeTopicBody
-    // Group.
-    case putGroup, removeGroup
+    // Group. 17 to 20 are not used any more, nor is 27.
+    case putGroup = 21
+    case removeGroup
     // Sender.
     case putSender, removeSender, putUpstream, removeUpstream
-    // Server. 27 is not used any more.
+    // Server.
     case putMark = 28
+    // Topic.
+    case putTopicMessage, removeTopicMessage, putTopicEntry, putTopicProgress, removeTopicEntry, putTopicMark
+    case removeTopicBody, putTopicPosition, listForGateway, unlistForGateway
 
     static let kind: StaticString = "mutation"
 }
@@ -42,11 +44,22 @@ extension NodeWriter {
         case .unmarkForGateway(let device): try put(MutationCase.unmarkForGateway, device)
         case .putFeedback(let entry): try put(MutationCase.putFeedback, entry)
         case .removeFeedback(let entry): try put(MutationCase.removeFeedback, entry)
-        case .putTopicJob(let job): try put(MutationCase.putTopicJob, job)
-        case .advanceTopicJob(let job, let cursor, let marked):
-            try put(MutationCase.advanceTopicJob, NamedCursor(job: job, cursor: cursor), marked)
-        case .removeTopicJob(let job, let marked): try put(MutationCase.removeTopicJob, job, marked)
-        case .removeTopicBody(let job, let end): try put(MutationCase.removeTopicBody, job, end)
+        case .putTopicMessage(let message): try put(MutationCase.putTopicMessage, message)
+        case .removeTopicMessage(let name): try put(MutationCase.removeTopicMessage, name)
+        case .putTopicEntry(let entry, let partition):
+            try put(MutationCase.putTopicEntry, PartitionNumber(partition), entry)
+        case .putTopicProgress(let sequence, let progress, let partition):
+            try put(MutationCase.putTopicProgress, PartitionNumber(partition), sequence, progress)
+        case .removeTopicEntry(let sequence, let partition):
+            try put(MutationCase.removeTopicEntry, PartitionNumber(partition), sequence)
+        case .putTopicMark(let mark, let partition):
+            try put(MutationCase.putTopicMark, PartitionNumber(partition), mark)
+        case .removeTopicBody(let name, let partition, let end):
+            try put(MutationCase.removeTopicBody, PartitionNumber(partition), name, end)
+        case .putTopicPosition(let device, let sequence):
+            try put(MutationCase.putTopicPosition, device, sequence)
+        case .listForGateway(let made): try put(MutationCase.listForGateway, made)
+        case .unlistForGateway(let ended): try put(MutationCase.unlistForGateway, ended)
         case .putGroup(let group): try put(MutationCase.putGroup, group)
         case .removeGroup(let group, let label): try put(MutationCase.removeGroup, group, label)
         case .putSender(let sender): try put(MutationCase.putSender, sender)
@@ -81,12 +94,6 @@ extension NodeReader {
         case .unmarkForGateway: return .unmarkForGateway(try get())
         case .putFeedback: return .putFeedback(try get())
         case .removeFeedback: return .removeFeedback(try get())
-        case .putTopicJob: return .putTopicJob(try get())
-        case .advanceTopicJob:
-            let place: NamedCursor = try get()
-            return .advanceTopicJob(place.job, place.cursor, marked: try get("names"))
-        case .removeTopicJob: return .removeTopicJob(try get(), marked: try get("names"))
-        case .removeTopicBody: return .removeTopicBody(try get(), expiresAt: try get())
         case .putGroup: return .putGroup(try get())
         case .removeGroup: return .removeGroup(try get(), label: try get("label"))
         case .putSender: return .putSender(try get())
@@ -97,6 +104,26 @@ extension NodeReader {
         case .removeUpstream:
             return .removeUpstream(try get(), try get(), expiresAt: try get(), reason: try get())
         case .putMark: return .putMark(try get(), try get())
+        case .putTopicMessage: return .putTopicMessage(try get())
+        case .removeTopicMessage: return .removeTopicMessage(try get())
+        case .putTopicEntry, .putTopicProgress, .removeTopicEntry, .putTopicMark, .removeTopicBody:
+            return try topicMutation(number, of: partition())
+        case .putTopicPosition: return .putTopicPosition(try get(), try get())
+        case .listForGateway: return .listForGateway(try get())
+        case .unlistForGateway: return .unlistForGateway(try get())
+        }
+    }
+
+    /// A mutation of what a partition has of topic messages.
+    private mutating func topicMutation(
+        _ number: MutationCase, of partition: Int
+    ) throws(Fault) -> Mutation {
+        switch number {
+        case .putTopicEntry: return .putTopicEntry(try get(), partition: partition)
+        case .putTopicProgress: return .putTopicProgress(try get(), try get(), partition: partition)
+        case .removeTopicEntry: return .removeTopicEntry(try get(), partition: partition)
+        case .putTopicMark: return .putTopicMark(try get(), partition: partition)
+        default: return .removeTopicBody(try get(), partition: partition, expiresAt: try get())
         }
     }
 }

@@ -8,31 +8,18 @@ public import Delivery
 ///
 /// Pure: the host passes what it sends and receives, and performs the answers that are returned.
 public struct ForwardTable: Sendable {
-    /// An open request: of a key that is shared, all to one node.
+    /// An open request.
     private struct Entry {
-        var key: Key
+        var key: PendingKey
         var target: UInt16
         var partition: Int
         /// The node that the target passes the event on to, if it is another one.
         var onward: UInt16?
         var answer: UnreachedAnswer
-        /// How many answers are due under a shared key.
-        var count = 1
         var deadline: Instant
         /// The neighbours in the order of the deadlines.
         var previous: Int32?
         var next: Int32?
-    }
-
-    /// A shared key has an entry for each node: whose answers are missing is known only then.
-    private struct Key: Hashable {
-        var key: PendingKey
-        var target: UInt16?
-
-        init(_ key: PendingKey, _ target: UInt16) {
-            self.key = key
-            self.target = key.isShared ? target : nil
-        }
     }
 
     private let node: UInt16
@@ -40,13 +27,11 @@ public struct ForwardTable: Sendable {
     private let milliseconds: Int64
     private var entries: [Entry] = []
     private var vacant: [Int32] = []
-    private var places: [Key: Int32] = [:]
+    private var places: [PendingKey: Int32] = [:]
     /// How many entries each partition has; those beyond the end have none.
     private var waiting: [Int] = []
     private var first: Int32?
     private var last: Int32?
-    /// How many answers are due.
-    public private(set) var count = 0
 
     /// Creates the table of a node.
     public init(
@@ -57,6 +42,9 @@ public struct ForwardTable: Sendable {
         self.limit = limit
         self.milliseconds = milliseconds
     }
+
+    /// How many answers are due.
+    public var count: Int { places.count }
 
     /// When `overdue` has something to return. `nil` while nothing is open.
     public var deadline: Instant? { first.map { entries[Int($0)].deadline } }
@@ -96,18 +84,10 @@ public struct ForwardTable: Sendable {
     private mutating func open(
         _ request: OpenRequest, to target: UInt16, onward: UInt16?, _ partition: Int, _ deadline: Instant
     ) {
-        let key = Key(request.key, target)
-        if let place = places[key] {
-            if request.key.isShared {
-                entries[Int(place)].count += 1
-                count += 1
-                return
-            }
-            // It came back to this node, and goes on to another one.
-            remove(place)
-        }
+        // It came back to this node, and goes on to another one; or it is asked for anew.
+        close(request.key)
         let entry = Entry(
-            key: key, target: target, partition: partition, onward: onward, answer: request.answer,
+            key: request.key, target: target, partition: partition, onward: onward, answer: request.answer,
             deadline: deadline, previous: last)
         if partition >= waiting.count {
             waiting += Array(repeating: 0, count: partition + 1 - waiting.count)
@@ -123,53 +103,46 @@ public struct ForwardTable: Sendable {
         }
         if let last { entries[Int(last)].next = place } else { first = place }
         last = place
-        places[key] = place
-        count += 1
+        places[request.key] = place
     }
 
     /// An event that was opened could not be sent: `Event.answerWhenUnreached` is performed instead.
-    public mutating func withdraw(_ event: borrowing Event, to target: UInt16) {
-        for request in event.openRequests where isTracked(request) {
-            _ = close(request.key, target)
-        }
+    public mutating func withdraw(_ event: borrowing Event) {
+        for request in event.openRequests where isTracked(request) { close(request.key) }
     }
 
     /// A command for a session of this node has come from another node. Returns whether the session gets it.
     public mutating func receives(
-        _ command: borrowing SessionCommand, for connection: ConnectionID, from source: UInt16
+        _ command: borrowing SessionCommand, for connection: ConnectionID
     ) -> Bool {
         guard let key = command.answeredKey(of: connection) else { return true }
-        return close(key, source)
+        return close(key)
     }
 
     /// An event for a partition of this node has come from another node. Returns whether the partition gets it.
     ///
     /// A request of a session of this node that comes back is no longer open: this node answers it. If it was given up before, it
     /// is dropped, since it has been answered.
-    public mutating func receives(_ event: borrowing Event, from source: UInt16) -> Bool {
-        if let key = event.answeredKey { return close(key, source) || event.countsWhenLate }
+    public mutating func receives(_ event: borrowing Event) -> Bool {
+        if let key = event.answeredKey { return close(key) || event.countsWhenLate }
         for request in event.openRequests where request.key.session?.node == node {
-            guard close(request.key, source) else { return false }
+            guard close(request.key) else { return false }
         }
         return true
     }
 
     /// Ends what waits under a key. Returns `false` if nothing does.
-    private mutating func close(_ key: PendingKey, _ source: UInt16) -> Bool {
-        guard let place = places[Key(key, source)] else { return false }
-        guard entries[Int(place)].count > 1 else {
-            remove(place)
-            return true
-        }
-        entries[Int(place)].count -= 1
-        count -= 1
+    @discardableResult
+    private mutating func close(_ key: PendingKey) -> Bool {
+        guard let place = places[key] else { return false }
+        remove(place)
         return true
     }
 
     /// Ends what has not been answered in time. Returns the answers to perform.
     public mutating func overdue(now: Instant) -> [UnreachedAnswer] {
         var answers: [UnreachedAnswer] = []
-        while let place = first, entries[Int(place)].deadline <= now { answers += remove(place) }
+        while let place = first, entries[Int(place)].deadline <= now { answers.append(remove(place)) }
         return answers
     }
 
@@ -180,7 +153,7 @@ public struct ForwardTable: Sendable {
         while let current = place {
             place = entries[Int(current)].next
             let entry = entries[Int(current)]
-            if entry.target == target || entry.onward == target { answers += remove(current) }
+            if entry.target == target || entry.onward == target { answers.append(remove(current)) }
         }
         return answers
     }
@@ -192,14 +165,14 @@ public struct ForwardTable: Sendable {
         var place = first
         while let current = place {
             place = entries[Int(current)].next
-            if entries[Int(current)].partition == partition { answers += remove(current) }
+            if entries[Int(current)].partition == partition { answers.append(remove(current)) }
         }
         return answers
     }
 
     /// Removes an entry. Returns what releases all that waits for it.
     @discardableResult
-    private mutating func remove(_ place: Int32) -> [UnreachedAnswer] {
+    private mutating func remove(_ place: Int32) -> UnreachedAnswer {
         let entry = entries[Int(place)]
         if let previous = entry.previous {
             entries[Int(previous)].next = entry.next
@@ -216,7 +189,6 @@ public struct ForwardTable: Sendable {
         // The answer may refer to other memory.
         entries[Int(place)].answer = .none
         vacant.append(place)
-        count -= entry.count
-        return Array(repeating: entry.answer, count: entry.count)
+        return entry.answer
     }
 }

@@ -161,7 +161,7 @@ extension DeviceDelivery: NodeFields {
 
 extension TopicReference: NodeFields {
     static func fields(_ v: TopicReference?, _ c: inout some Coder) throws(Fault) -> TopicReference {
-        TopicReference(job: try c(v?.job), path: try c(v?.path, "path"))
+        TopicReference(message: try c(v?.message), path: try c(v?.path, "path"))
     }
 }
 

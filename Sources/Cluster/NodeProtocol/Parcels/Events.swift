@@ -4,12 +4,12 @@ import Delivery
 /// The numbers of the owners of events. An event of a partition stays on its node.
 enum EventCase: UInt8, CaseNumber {
     case device = 1
-    case sender, group, topic, installation
+    case sender, group, topic, installation, topicLog
 
     static let kind: StaticString = "event"
 }
 
-/// An event, which names its owner first. It may contain another one.
+/// An event, which names its owner first. It may contain another one, but none of a whole partition: that is checked where it arrives.
 extension Event: NodeCases {
     static func code(
         _ value: Self?, _ field: StaticString, _ coder: inout some Coder
@@ -20,7 +20,9 @@ extension Event: NodeCases {
         guard coder.depth <= limit else {
             throw .tooLong("events in an event", length: coder.depth, limit: limit)
         }
-        return try coder.cases(value)
+        let event = try coder.cases(value)
+        if coder.depth > 1, case .topicLog = event { throw .value(of: "event in an event") }
+        return event
     }
 
     func write(to w: inout NodeWriter) throws(Fault) {
@@ -29,6 +31,8 @@ extension Event: NodeCases {
         case .sender(let sender, let event): try w.put(Case.sender, sender, event)
         case .group(let sender, let event): try w.put(Case.group, sender, event)
         case .topic(let sender, let event): try w.put(Case.topic, sender, event)
+        case .topicLog(let partition, let event):
+            try w.put(Case.topicLog, PartitionNumber(partition), event)
         case .installation(let id, let event): try w.put(Case.installation, id, event)
         case .partition: preconditionFailure("an event of a partition was sent to another node")
         }
@@ -40,6 +44,7 @@ extension Event: NodeCases {
         case .sender: .sender(try r.get(), try r.get())
         case .group: .group(try r.get(), try r.get())
         case .topic: .topic(try r.get(), try r.get())
+        case .topicLog: .topicLog(try r.partition(), try r.get())
         case .installation: .installation(try r.get("installation"), try r.get())
         }
     }
@@ -51,7 +56,7 @@ enum DeviceEventCase: UInt8, CaseNumber {
     case login, acknowledged, writable, congested, idleChanged, closed, upstreamReceived, upstreamAnswered
     case upstreamReturned, receiptStored, receiptRefused, checkIn, register, unregister, registerWeb
     case unregisterToken, subscribe, token, installationFound, forget, imported, gatewayAnswered, gatewayDue
-    case markedForGateway, unseen
+    case markedForGateway, unseen, topicsDue
 
     static let kind: StaticString = "event of a device"
 }
@@ -87,6 +92,7 @@ extension DeviceEvent: NodeCases {
         case .gatewayDue(let number): try w.put(Case.gatewayDue, number)
         case .markedForGateway: try w.put(Case.markedForGateway)
         case .unseen: try w.put(Case.unseen)
+        case .topicsDue: try w.put(Case.topicsDue)
         }
     }
 
@@ -118,6 +124,7 @@ extension DeviceEvent: NodeCases {
         case .gatewayDue: .gatewayDue(try r.get())
         case .markedForGateway: .markedForGateway
         case .unseen: .unseen
+        case .topicsDue: .topicsDue
         }
     }
 }
@@ -202,10 +209,9 @@ extension GroupEvent: NodeCases {
     }
 }
 
-/// The numbers of the events of messages to topics.
+/// The numbers of the events of messages to topics. 2 is not used any more.
 enum TopicEventCase: UInt8, CaseNumber {
     case submitted = 1
-    case answered
 
     static let kind: StaticString = "event of topics"
 }
@@ -214,14 +220,42 @@ extension TopicEvent: NodeCases {
     func write(to w: inout NodeWriter) throws(Fault) {
         switch self {
         case .submitted(let submission): try w.put(Case.submitted, submission)
-        case .answered(let run, let answer): try w.put(Case.answered, run, answer)
         }
     }
 
     static func read(_ number: TopicEventCase, from r: inout NodeReader) throws(Fault) -> Self {
         switch number {
         case .submitted: .submitted(try r.get())
-        case .answered: .answered(run: try r.get("run"), try r.get())
+        }
+    }
+}
+
+/// The numbers of the events of a partition's topic messages.
+enum TopicLogEventCase: UInt8, CaseNumber {
+    case published = 1
+    case nowOrNever, copied
+
+    static let kind: StaticString = "event of the topic messages of a partition"
+}
+
+extension TopicLogEvent: NodeCases {
+    func write(to w: inout NodeWriter) throws(Fault) {
+        switch self {
+        case .published(let messages, let source):
+            try w.put(Case.published, PartitionNumber(source), messages)
+        case .nowOrNever(let message): try w.put(Case.nowOrNever, message)
+        case .copied(let partition, let through):
+            try w.put(Case.copied, PartitionNumber(partition), through)
+        }
+    }
+
+    static func read(_ number: TopicLogEventCase, from r: inout NodeReader) throws(Fault) -> Self {
+        switch number {
+        case .published:
+            let source = try r.partition()
+            return .published(try r.get("messages"), from: source)
+        case .nowOrNever: return .nowOrNever(try r.get())
+        case .copied: return .copied(by: try r.partition(), through: try r.get("sequence number"))
         }
     }
 }

@@ -41,20 +41,19 @@ extension Submission: NodeFields {
     static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
         Self(
             replyTo: try c(v?.replyTo), submitter: try c.optional(v?.submitter, "submitter"),
-            entitlement: try c(v?.entitlement), target: try c(v?.target), content: try c(v?.content),
-            topic: try c.optional(v?.topic, "share"))
+            entitlement: try c(v?.entitlement), target: try c(v?.target), content: try c(v?.content))
     }
 
     func write(to w: inout NodeWriter) throws(Fault) {
         try w.put(replyTo, submitter, entitlement, target, content)
-        try w.put(topic)
     }
 }
 
-/// The numbers of the recipients of answers.
+/// The numbers of the recipients of answers. 3 is not used any more.
 enum ReplyToCase: UInt8, CaseNumber {
     case session = 1
-    case group, topic
+    case group
+    case nobody = 4
 
     static let kind: StaticString = "recipient of an answer"
 }
@@ -64,7 +63,7 @@ extension ReplyTo: NodeCases {
         switch self {
         case .session(let requester): try w.put(Case.session, requester)
         case .group(let sender, let member): try w.put(Case.group, sender, member)
-        case .topic(let sender, let run): try w.put(Case.topic, sender, run)
+        case .nobody: try w.put(Case.nobody)
         }
     }
 
@@ -72,7 +71,7 @@ extension ReplyTo: NodeCases {
         switch number {
         case .session: .session(try r.get())
         case .group: .group(try r.get(), try r.get())
-        case .topic: .topic(try r.get(), run: try r.get("run"))
+        case .nobody: .nobody
         }
     }
 }
@@ -103,21 +102,6 @@ extension Entitlement: NodeCases {
     }
 }
 
-/// The reference of a share follows from its job and target.
-extension TopicShare: NodeFields {
-    static func fields(_ v: TopicShare?, _ c: inout some Coder) throws(Fault) -> TopicShare {
-        let (job, target, pass) = (try c(v?.reference.job), try c(v?.target), try c(v?.pass))
-        guard pass >= 0 else { throw .value(of: "pass") }
-        return TopicShare(
-            job: job, target: target, pass: pass, acceptedAt: try c(v?.acceptedAt),
-            expiresAt: try c(v?.expiresAt))
-    }
-
-    func write(to w: inout NodeWriter) throws(Fault) {
-        try w.put(reference.job, target, pass, acceptedAt, expiresAt)
-    }
-}
-
 extension TopicTarget: NodeFields {
     static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
         guard try c(v?.isCondition, "condition") else { return Self(try c(v?.topics[0])) }
@@ -125,12 +109,6 @@ extension TopicTarget: NodeFields {
         let topics = try c.list(v?.topics, "topics of a condition", upTo: Limits.Topic.conditionTests)
         guard let target = Self(topics: topics, truth: truth) else { throw .value(of: "condition") }
         return target
-    }
-
-    /// A copy would search the passes of a condition again for each recipient.
-    func write(to w: inout NodeWriter) throws(Fault) {
-        try w.put(isCondition)
-        if isCondition { try w.put(truth, topics) } else { try w.put(topics[0]) }
     }
 }
 

@@ -21,6 +21,25 @@ extension SenderID: NodeNumber, NumberName {}
 extension SequenceNumber: NodeNumber, NumberName {}
 extension RegistrationNumber: NodeNumber, NumberName {}
 
+/// The number of a partition: one that no store can have is refused.
+struct PartitionNumber: NodeNumber {
+    var number: Int
+
+    init(_ number: Int) { self.number = number }
+    init?(varint: UInt64) {
+        guard varint < UInt64(Limits.Partition.maximumCount) else { return nil }
+        number = Int(varint)
+    }
+    var varint: UInt64 { UInt64(number) }
+}
+
+extension NodeReader {
+    mutating func partition() throws(Fault) -> Int {
+        let partition: PartitionNumber = try get("partition")
+        return partition.number
+    }
+}
+
 extension RegistrationName: NodeFields {
     static var leastBytes: Int { 2 }
     @inline(__always)
@@ -50,7 +69,7 @@ extension GroupName: NodeFields {
     }
 }
 
-extension TopicJobName: NodeFields {
+extension TopicMessageName: NodeFields {
     @inline(__always)
     static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
         Self(sender: try c(v?.sender), sequence: try c(v?.sequence))

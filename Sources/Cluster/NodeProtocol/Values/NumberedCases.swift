@@ -106,10 +106,6 @@ extension UpstreamOutcome: Listed {
         "upstream outcome", [.acknowledged, .refused, .unanswered, .expired, .returned])
 }
 
-extension TopicAnswer: Listed {
-    static let numbers = NumberTable<Self>("topic answer", [.reached, .skipped, .unavailable])
-}
-
 extension Milestone: Listed {
     static let numbers = NumberTable<Self>(
         "milestone",

@@ -92,23 +92,55 @@ extension GroupRecord: NodeFields {
     }
 }
 
-/// A new job, whose cursor is at the start.
-extension TopicJob: NodeFields {
+/// With its pairs.
+extension TopicMessage: NodeFields {
+    static var leastBytes: Int { 4 }
     static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
         let name = try c(v?.name)
-        var job = try c.record(v, "message to topics", TopicRecord.write) { (bytes) throws(RecordFault) in
-            try TopicRecord.job(bytes, name)
+        var message = try c.record(v, "message to topics", TopicRecord.write) {
+            (bytes) throws(RecordFault) in
+            try TopicRecord.message(bytes, name)
         }
-        var path = job.target.path
-        job = try c.record(v, "shared body", TopicRecord.writeBody) { (bytes) throws(RecordFault) in
+        let hasPart = message.apns != nil
+        var path = message.target.path
+        message = try c.record(v, "shared body", TopicRecord.writeBody) { (bytes) throws(RecordFault) in
             let shared = try TopicRecord.body(bytes, name)
             path = shared.reference.path
-            job.body = shared.body
-            job.apns = shared.apns
-            return job
+            message.body = shared.body
+            message.apns = shared.apns
+            return message
         }
-        guard path == job.target.path else { throw .value(of: "shared body") }
-        return job
+        guard path == message.target.path, hasPart == (message.apns != nil) else {
+            throw .value(of: "shared body")
+        }
+        return message
+    }
+}
+
+/// A new one, of which nothing has become yet.
+extension TopicEntry: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let (sequence, discarded) = (try c(v?.sequence), try c.optional(v?.kind.discarded, "discarded"))
+        return Self(
+            sequence: sequence, kind: discarded.map { .discarded(count: $0) } ?? .message,
+            message: try c(v?.message))
+    }
+}
+
+extension TopicEntry.Kind {
+    fileprivate var discarded: Int? { if case .discarded(let count) = self { count } else { nil } }
+}
+
+extension TopicProgress: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(reached: try c(v?.reached), isOffered: try c(v?.isOffered, "offered"))
+    }
+}
+
+extension TopicMark: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let source = try c(v.map { PartitionNumber($0.source) }, "partition")
+        return Self(source: source.number, through: try c(v?.through))
     }
 }
 
@@ -118,22 +150,5 @@ extension Subscription: NodeFields {
     static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
         Self(
             name: try c(v?.name), sender: try c(v?.sender), topic: try c(v?.topic), since: try c(v?.since))
-    }
-}
-
-/// The cursor of a job.
-struct NamedCursor: NodeFields {
-    var job: TopicJobName
-    var cursor: TopicCursor
-
-    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
-        let job = try c(v?.job)
-        let write = { (cursor: TopicCursor, buffer: inout ByteBuffer) in
-            TopicRecord.write(cursor, of: job, to: &buffer)
-        }
-        let cursor = try c.record(v?.cursor, "cursor", write) { (bytes) throws(RecordFault) in
-            try TopicRecord.cursor(bytes, job)
-        }
-        return Self(job: job, cursor: cursor)
     }
 }

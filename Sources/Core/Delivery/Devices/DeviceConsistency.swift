@@ -21,7 +21,7 @@ extension DeviceEvent {
                 && rows.registrations.allSatisfy { $0.name.device == device }
                 && rows.subscriptions.allSatisfy { $0.name.device == device }
         case .acknowledged, .writable, .congested, .idleChanged, .closed, .upstreamAnswered, .receiptStored,
-            .receiptRefused, .installationFound, .gatewayDue, .markedForGateway, .forget, .unseen:
+            .receiptRefused, .installationFound, .gatewayDue, .markedForGateway, .topicsDue, .forget, .unseen:
             true
         }
     }

@@ -13,8 +13,6 @@ struct RegistrationState {
     private(set) var batch: UInt64?
     /// The rate of its messages with a collapse key.
     var throttle = AppThrottle()
-    /// When its messages are read again that were read without their shared bodies. `nil` if there are none.
-    private(set) var bodiesDue: Instant?
     /// Its messages for the APNs gateway.
     var queue = GatewayQueue()
 
@@ -28,20 +26,6 @@ struct RegistrationState {
     mutating func replace(with changed: Registration, in batch: UInt64) {
         registration = changed
         self.batch = batch
-    }
-
-    /// Has its messages read again at an instant. Returns `false` if they are read before that anyway.
-    mutating func awaitBodies(until due: Instant) -> Bool {
-        if let known = bodiesDue, known <= due { return false }
-        bodiesDue = due
-        return true
-    }
-
-    /// Returns whether its messages are to be read again now.
-    mutating func takeBodies(dueBy now: Instant) -> Bool {
-        guard let due = bodiesDue, due <= now else { return false }
-        bodiesDue = nil
-        return true
     }
 
     /// Returns the `from` of a frame: the sender as the app named it or, if it named several, the one that sent the message.
@@ -74,6 +58,14 @@ final class DeviceEntry {
     private(set) var isMarkedForGateway = false
     /// Its upstream messages that are not stored yet.
     var waitingUpstream = WaitingUpstream()
+    /// All topic messages up to this place in the log have entered its mailbox, if they are for it.
+    private(set) var topicPosition = SequenceNumber(0)
+    /// The position that the store has, as far as is known.
+    private var storedTopicPosition = SequenceNumber(0)
+    /// The topics by which it is listed as connected.
+    var listedTopics: [TopicKey] = []
+    /// Whether it waits for what is new to it (`TopicFeed`).
+    var isTopicDue = false
 
     init(_ device: DeviceID, isTransient: Bool = false) {
         self.device = device
@@ -164,7 +156,18 @@ final class DeviceEntry {
             mailbox.slots.isEmpty && registrations.isEmpty,
             "a removed device still has messages or registrations", of: self)
         record = nil
+        storedTopicPosition = SequenceNumber(0)
         turn.write(.removeDevice(device), of: self)
+    }
+
+    /// Moves the position: what is new up to there enters the mailbox now.
+    func moveTopicPosition(to place: SequenceNumber) { topicPosition = max(topicPosition, place) }
+
+    /// Writes the position: with the messages that have entered the mailbox, and with each change of what decides which are for it.
+    func storeTopicPosition(_ turn: inout Turn) {
+        guard storedTopicPosition != topicPosition else { return }
+        storedTopicPosition = topicPosition
+        turn.write(.putTopicPosition(device, topicPosition), of: self)
     }
 
     /// Whether it has messages for the APNs gateway.
@@ -316,6 +319,7 @@ final class DeviceEntry {
             guard let at = index(of: subscription.name.number) else { continue }
             registrations[at].topics.insert(subscription)
         }
+        (topicPosition, storedTopicPosition) = (state.topicPosition, state.topicPosition)
         mailbox = Mailbox()
         for entry in state.mailbox {
             guard let at = index(of: entry.registration) else { continue }

@@ -64,6 +64,14 @@ extension DeviceHub {
             return true
         }
         turn.demand(total > 0, "a marker replaces no message", of: entry)
+        addMarker(of: total, isDelayed: isDelayed, registrationAt: at, entry, &turn)
+    }
+
+    /// Leaves a marker with the number of discarded messages for an app.
+    mutating func addMarker(
+        of total: Int, isDelayed: Bool, registrationAt at: Int, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        let name = entry.registrations[at].registration.name
         let marker = StoredMessage(
             device: name.device, sequence: turn.nextSequence(), salt: turn.salt, registration: name.number,
             sender: nil, kind: .discardedMarker(count: total), messageID: [],

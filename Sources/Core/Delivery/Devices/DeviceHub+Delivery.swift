@@ -47,9 +47,8 @@ extension DeviceHub {
             else { continue }
             if message.expiresAt <= turn.now.expiryCutoff {
                 remove(at: at, of: entry, reason: .expired, &turn)
-            } else if !message.hasBody {
-                awaitBody(at: at, of: entry, &turn)
-            } else {
+            } else if message.hasBody {
+                // One whose pairs are damaged stays until it expires.
                 hasDelivered = deliver(message, at: at, to: entry, &turn) || hasDelivered
             }
         }
@@ -111,6 +110,8 @@ extension DeviceHub {
         guard entry.state.isReady, let at = entry.mailbox.index(of: sequence) else { return }
         entry.updateMessage(at: at) { $0.confirm() }
         if message.apns != nil { return gatewayMessageStored(message, entry, &turn) }
+        // Its pairs are read from the store.
+        guard message.hasBody else { return redeliver(from: sequence, entry, &turn) }
         guard let link = entry.link, case .live = link.mode, entry.mailbox.slots[at].state.isWaiting
         else { return }
         turn.demand(sequence > link.cursor, "a waiting message is behind the cursor", of: entry)

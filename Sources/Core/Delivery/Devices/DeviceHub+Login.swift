@@ -17,6 +17,7 @@ extension DeviceHub {
         }
         let hasRemoved = removeReceived(login.received, entry, &turn)
         entry.connect(login, since: turn.now.monotonic)
+        listTopics(entry)
         recordLogin(entry, record, &turn)
         if hasRemoved {
             turn.wait(.device(entry, .login(login.connection)))
@@ -50,6 +51,7 @@ extension DeviceHub {
         if hasFailed {
             turn.send(DeviceCommand.loginRefused(.unavailable), to: connection)
             entry.unlink(&turn)
+            listTopics(entry)
         } else {
             accept(entry, &turn)
         }
@@ -75,6 +77,7 @@ extension DeviceHub {
     mutating func closed(_ connection: ConnectionID, _ entry: DeviceEntry, _ turn: inout Turn) {
         if entry.link?.connection == connection {
             entry.unlink(&turn)
+            listTopics(entry)
             turn.traceConnection(entry.device, .disconnected)
             // The device was connected until now, so this is its last contact, not the login.
             if !entry.state.isReady {

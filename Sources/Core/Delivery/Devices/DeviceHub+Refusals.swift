@@ -39,6 +39,7 @@ extension DeviceHub {
                 RegistrationName(device: device, number: number),
                 due: turn.now.monotonic.advanced(milliseconds: Int64(Limits.Store.sweepMilliseconds)))
         case .markedForGateway: gateway.search.missed(device, turn.now.monotonic)
+        case .topicsDue: topicDeviceVisited(hasFailed: true, &turn)
         case .acknowledged, .receiptStored, .unseen, .writable, .congested, .idleChanged, .closed,
             .upstreamAnswered, .receiptRefused:
             break

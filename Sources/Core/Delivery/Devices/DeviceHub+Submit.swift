@@ -4,10 +4,7 @@ import Basics
 extension DeviceHub {
     mutating func submit(_ given: consuming Submission, _ entry: DeviceEntry, _ turn: inout Turn) {
         var submission = given
-        let replyTo = submission.replyTo
-        if case .topic(let sender, let run) = replyTo, !isMeant(submission, of: sender, entry, turn) {
-            return turn.forward(.topicAnswered(sender, run: run, .skipped))
-        }
+        let (replyTo, share) = (submission.replyTo, submission.topic)
         do {
             var at = try check(submission, entry, &turn)
             var canonical: TokenName?
@@ -32,6 +29,7 @@ extension DeviceHub {
                 count(submission, entry, &turn)
                 store(submission, at: at, canonical: canonical, entry, &turn)
             }
+            if let share { countTopic(share, &turn) }
         } catch {
             turn.traceSubmission(submission, .refused, detail: error.word)
             turn.countRefused(error, of: submission.sender)
@@ -63,7 +61,9 @@ extension DeviceHub {
         if let only = submission.content.restrictedPackage, only != registration.category {
             throw .packageMismatch
         }
-        guard entry.buckets.allowsMessage(turn.settings.rates, turn.now.monotonic) else {
+        // Topic messages that have waited for a login do not come at once by the fault of their senders.
+        let isLate = submission.topic != nil && entry.link == nil
+        guard isLate || entry.buckets.allowsMessage(turn.settings.rates, turn.now.monotonic) else {
             throw .deviceRateExceeded
         }
         if submission.topic == nil, let sender = submission.sender,
@@ -71,7 +71,9 @@ extension DeviceHub {
         {
             throw .senderRateExceeded
         }
-        if submission.content.lifetimeSeconds > 0, !submission.content.isDryRun, turn.isOverloaded {
+        if submission.content.lifetimeSeconds > 0, !submission.content.isDryRun, submission.topic == nil,
+            turn.isOverloaded
+        {
             throw .unavailable
         }
         return at
@@ -150,6 +152,7 @@ extension DeviceHub {
         turn.demand(
             message.expiresAt > message.acceptedAt, "a message expires before it is accepted", of: entry)
         turn.batch.senders.count(.accepted, of: message.sender)
+        if let topic = message.topic { feed.bodies.share(topic.message) }
         entry.add(
             message, from: submitter, isDelayed: isDelayed,
             then: .submission(message, replyTo, canonical: canonical), &turn)
@@ -202,24 +205,6 @@ extension DeviceHub {
         turn.traceMessage(message, .stored)
         turn.traceMessage(message, .accepted)
         messageStored(message, entry, &turn)
-    }
-
-    /// Whether a topic message still reaches the registration, which may have changed since it was found in the store.
-    private func isMeant(
-        _ submission: borrowing Submission, of sender: SenderID, _ entry: DeviceEntry,
-        _ turn: borrowing Turn
-    ) -> Bool {
-        guard let share = submission.topic else { return true }
-        guard let at = entry.index(of: submission.target.number) else { return false }
-        let state = entry.registrations[at]
-        // A now-or-never message has no lifetime that could be over.
-        if share.expiresAt > share.acceptedAt, share.expiresAt <= turn.now.expiryCutoff { return false }
-        // Another instance of the app has replaced it, and does not inherit its subscriptions.
-        let isReplaced = entry.registrations[(at + 1)...].contains {
-            !$0.registration.instance.isEmpty && $0.registration.isSameApp(as: state.registration)
-        }
-        return !isReplaced
-            && share.target.reaches(on: share.pass) { state.topics.contains(sender, $0) }
     }
 }
 

@@ -12,8 +12,8 @@ struct DeviceHub: ~Copyable {
     var pendingLastSeen: PendingLastSeen
     /// The throttled apps.
     var throttled = DueQueue()
-    /// Registrations whose messages are read again, since their shared bodies were not there.
-    var bodies = DueQueue()
+    /// The topic messages for its devices.
+    var feed = TopicFeed()
     /// Expired messages of devices that were not in memory, and are removed.
     var removedUnread = UnreadRemovals()
     /// What its registrations wait for at the APNs gateway.
@@ -48,7 +48,10 @@ struct DeviceHub: ~Copyable {
     private mutating func perform(_ event: consuming DeviceEvent, on entry: DeviceEntry, _ turn: inout Turn) {
         turn.demand(table.wake(entry), "the count of idle devices is negative", of: entry)
         turn.demand(entry.residence.state != .evicted, "an event reaches an evicted device", of: entry)
-        if event.needsState, !event.isForTopic { table.keep(entry) }
+        if event.needsState {
+            if !event.isForTopic { table.keep(entry) }
+            takeTopics(entry, &turn)
+        }
         switch consume event {
         case .submitted(let submission): submit(submission, entry, &turn)
         case .acknowledged(let connection, let sequences):
@@ -79,6 +82,7 @@ struct DeviceHub: ~Copyable {
         case .markedForGateway: entry.unmarkIfUnused(&turn)
         case .forget(let requester): forget(entry, requester, &turn)
         case .imported(let rows): imported(rows, entry, &turn)
+        case .topicsDue: topicDeviceVisited(hasFailed: false, &turn)
         case .unseen: unseen(entry, &turn)
         }
         markIfIdle(entry, &turn)
@@ -103,8 +107,8 @@ struct DeviceHub: ~Copyable {
         tickContacts(&turn)
         sweep.tick(&turn)
         releaseThrottled(dueBy: turn.now.monotonic, &turn)
-        readBodiesAgain(&turn)
         tickGateway(&turn)
+        tickTopics(&turn)
     }
 
     // MARK: Reading
@@ -114,6 +118,7 @@ struct DeviceHub: ~Copyable {
         let entry = DeviceEntry(device, isTransient: event.isForTopic)
         entry.wait(event, &turn)
         turn.demand(table.insert(entry), "a device is loaded into memory twice", of: entry)
+        if !feed.isRead { readLog(&turn) }
         turn.load(.device(device))
     }
 
@@ -156,6 +161,7 @@ struct DeviceHub: ~Copyable {
     /// Takes over a device's state from the store, and handles the events that waited for it.
     mutating func loaded(_ state: DeviceState, _ turn: inout Turn) {
         guard let entry = loading(state.device, &turn) else { return }
+        guard feed.isRead else { return feed.hold(state) }
         // An inconsistent answer is treated like a failed read.
         guard turn.demand(state.isOfOneDevice, "the store returned records of several devices", of: entry),
             turn.demand(state.isInOrder, "the store returned records out of order", of: entry)
@@ -172,7 +178,12 @@ struct DeviceHub: ~Copyable {
         }
         let cutoff = turn.now.expiryCutoff
         removeAll(of: entry, reason: .expired, &turn) { $0.entry.expiresAt <= cutoff }
-        if entry.link != nil { resume(entry, &turn) }
+        // Also without an event: the batch that has failed may have had topic messages.
+        takeTopics(entry, &turn)
+        if entry.link != nil {
+            listTopics(entry)
+            resume(entry, &turn)
+        }
         entry.markAgain(&turn)
         for at in entry.registrations.indices where entry.registrations[at].registration.usesAPNs {
             offerNext(at, entry, &turn)
@@ -191,6 +202,8 @@ struct DeviceHub: ~Copyable {
         if entry.isMarkedForGateway { gateway.search.missed(device, turn.now.monotonic) }
         let refusal: Refusal = isDamage ? .storeDamaged : .unavailable
         for event in entry.failLoading() { refuse(event, of: device, as: refusal, &turn) }
+        listTopics(entry)
+        if entry.registrations.contains(where: \.registration.usesAPNs) { offerTopicsAgain(&turn) }
         evictIfUnread(entry, &turn)
     }
 
@@ -275,13 +288,12 @@ extension DeviceEvent {
             false
         case .submitted, .login, .acknowledged, .upstreamReceived, .upstreamReturned, .receiptStored,
             .checkIn, .register, .unregister, .registerWeb, .unregisterToken, .subscribe, .token,
-            .installationFound, .gatewayAnswered, .gatewayDue, .markedForGateway, .forget, .imported, .unseen:
+            .installationFound, .gatewayAnswered, .gatewayDue, .markedForGateway, .forget, .imported,
+            .topicsDue, .unseen:
             true
         }
     }
 
-    /// Whether the event is a topic message, which is sent to very many devices: no reason to keep the device in memory.
-    fileprivate var isForTopic: Bool {
-        if case .submitted(let submission) = self { submission.topic != nil } else { false }
-    }
+    /// Whether the event is due to a topic message, which may be for very many devices: no reason to keep the device in memory.
+    fileprivate var isForTopic: Bool { if case .topicsDue = self { true } else { false } }
 }

@@ -73,10 +73,8 @@ struct MailboxSlot {
     private(set) var acceptedAt = Instant.distantPast
     /// Whether its app's rate has been charged for it.
     private(set) var isCounted = false
-    /// How often it was read without its shared body.
-    private(set) var readsWithoutBody: UInt8 = 0
-    /// Whether it is to be read again because of that, and is passed over until then.
-    fileprivate(set) var awaitsBody = false
+    /// Whether its pairs are damaged, so that it is passed over until it expires.
+    private(set) var isUnreadable = false
 
     /// The store has confirmed that it is on disk.
     mutating func confirm() { state = state.stored }
@@ -84,18 +82,11 @@ struct MailboxSlot {
     /// It is charged to its app's rate.
     mutating func charge() { isCounted = true }
 
-    /// It was read without its shared body. Returns how often it was.
-    mutating func missBody() -> Int {
-        awaitsBody = true
-        if readsWithoutBody < .max { readsWithoutBody += 1 }
-        return Int(readsWithoutBody)
-    }
+    /// It was read without its pairs.
+    mutating func passOver() { isUnreadable = true }
 
     /// It was removed: its memory is given back.
     fileprivate mutating func strip() { (entry.collapseKey, entry.receipt) = (nil, nil) }
-
-    /// It is no longer passed over.
-    mutating func takeUp() { awaitsBody = false }
 
     /// Whether it counts as sent and not acknowledged. A report does not count: reports have their own bound, and a device cannot
     /// name them at login, since they carry the ID of its own message (mcs-device 4.4).
@@ -103,7 +94,7 @@ struct MailboxSlot {
 
     /// Whether it could be offered to the gateway now.
     var isReadyForGateway: Bool {
-        entry.isForGateway && state == .waiting(isStored: true) && !awaitsBody
+        entry.isForGateway && state == .waiting(isStored: true) && !isUnreadable
     }
 
     /// Whether it counts towards the cap of messages without a collapse key.
@@ -167,7 +158,6 @@ struct Mailbox {
     mutating func setState(_ state: MailboxSlot.State, at index: Int, _ counts: inout MessageCounts) {
         count(at: index, by: -1, &counts)
         slots[index].state = state
-        slots[index].awaitsBody = false
         count(at: index, by: 1, &counts)
     }
 

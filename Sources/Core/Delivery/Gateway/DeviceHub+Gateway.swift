@@ -85,6 +85,8 @@ extension DeviceHub {
         guard let at = entry.index(of: message.registration), entry.registrations[at].queue.isOpen else {
             return
         }
+        // The pairs of a topic message may have to be read.
+        guard message.hasBody else { return offerNext(at, entry, &turn) }
         offerStored(message, at: at, entry, &turn)
     }
 
@@ -115,7 +117,7 @@ extension DeviceHub {
             guard let index = entry.mailbox.index(of: sequence), entry.mailbox.slots[index].isReadyForGateway
             else { return hub.offerNext(at, entry, &turn) }
             guard let message, message.hasBody else {
-                hub.awaitBody(at: index, of: entry, &turn)
+                entry.updateMessage(at: index) { $0.passOver() }
                 return hub.offerNext(at, entry, &turn)
             }
             hub.offerStored(message, at: at, entry, &turn)
@@ -189,7 +191,6 @@ extension DeviceHub {
     /// Offers the next message of a registration whose time has come. It may have been evicted and read again since.
     mutating func gatewayDue(_ number: RegistrationNumber, _ entry: DeviceEntry, _ turn: inout Turn) {
         guard let at = entry.index(of: number) else { return }
-        readBodiesAgain(at: at, of: entry, &turn)
         if case .deferred(let until) = entry.registrations[at].queue.state {
             guard until <= turn.now.monotonic else { return }
             entry.update(at) { $0.queue.change(to: .idle) }
@@ -208,7 +209,7 @@ extension ReplyTo {
     fileprivate var waitsForVerdict: Bool {
         switch self {
         case .session, .group: true
-        case .topic: false
+        case .nobody: false
         }
     }
 }

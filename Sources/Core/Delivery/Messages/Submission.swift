@@ -13,7 +13,7 @@ public struct Submission: Sendable {
     /// The message and its delivery options.
     public var content: MessageContent
     /// The topic message that it is part of. `nil` if there is none.
-    public var topic: TopicShare?
+    var topic: TopicShare?
 
     /// Creates a submission that a session received.
     public init(
@@ -29,14 +29,13 @@ public struct Submission: Sendable {
     /// Creates a submission from its parts.
     public init(
         replyTo: ReplyTo, submitter: ConnectionID?, entitlement: Entitlement, target: RegistrationName,
-        content: MessageContent, topic: TopicShare?
+        content: MessageContent
     ) {
         self.replyTo = replyTo
         self.submitter = submitter
         self.entitlement = entitlement
         self.target = target
         self.content = content
-        self.topic = topic
     }
 
     /// Creates one of the submissions of a fan-out, for a member of a group or a subscriber of a topic.
@@ -61,8 +60,8 @@ public enum ReplyTo: Hashable, Sendable {
     case session(Requester)
     /// A group message of a sender: the submission is for one member.
     case group(SenderID, GroupSendMember)
-    /// A topic message of a sender, by the number of its run: the submission is for one subscriber.
-    case topic(SenderID, run: UInt32)
+    /// No one: the submission is a topic message, which was answered before.
+    case nobody
 }
 
 /// The requester of a request: a connection, and which of its open requests waits for the answer.

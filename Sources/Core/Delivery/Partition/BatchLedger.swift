@@ -8,8 +8,12 @@ enum Waiter {
     case sender(SenderID, SenderWaiter)
     /// A group change: answer the request with the changed group.
     indirect case group(GroupRequest, GroupRecord)
-    /// A message to topics: acknowledge it, then start it.
-    indirect case topicJob(TopicJob, Requester)
+    /// A message to topics: acknowledge it, then pass it on.
+    indirect case topicMessage(TopicMessage, Requester)
+    /// Messages that were passed on: add them to the log, then answer.
+    case topicEntries(TopicFeed.Addition, [TopicFeed.Publication])
+    /// Connected devices that have been sent topic messages: the next ones follow.
+    case topicsDue
     /// A change of an installation: the next change of the same ID may start.
     case installation([UInt8])
     /// Any other request: send one of the two answers.

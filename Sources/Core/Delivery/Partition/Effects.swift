@@ -95,7 +95,7 @@ public struct Effects: Sendable {
     public var invariantFailures: [InvariantFailure] = []
     /// Topic messages that were accepted.
     public var topicJobs = 0
-    /// Change of the number of topic messages in progress.
+    /// Change of the number of topic messages that not all partitions have, or that connected devices are being sent.
     public var topicJobsOpen = 0
     /// App instances that topic messages were sent to.
     public var topicMembers = 0

@@ -216,10 +216,6 @@ extension Event {
         .topic(submission.sender, .submitted(submission))
     }
 
-    static func topicAnswered(_ sender: SenderID, run: UInt32, _ answer: TopicAnswer) -> Event {
-        .topic(sender, .answered(run: run, answer))
-    }
-
     // MARK: Of a partition
 
     /// The store reports the outcome of a batch.

@@ -7,6 +7,8 @@ public enum Event: Sendable {
     case sender(SenderID, SenderEvent)
     case group(SenderID, GroupEvent)
     case topic(SenderID, TopicEvent)
+    /// Of the topic messages of a whole partition, by its number.
+    case topicLog(Int, TopicLogEvent)
     case installation([UInt8], InstallationEvent)
     case partition(PartitionEvent)
 
@@ -16,6 +18,7 @@ public enum Event: Sendable {
         switch self {
         case .device(let device, _): .device(device)
         case .sender(let sender, _), .group(let sender, _), .topic(let sender, _): .sender(sender)
+        case .topicLog(let partition, _): .partition(partition)
         case .installation(let id, _): .installation(id)
         case .partition: nil
         }
@@ -75,6 +78,8 @@ public enum DeviceEvent: Sendable {
     case gatewayDue(RegistrationNumber)
     /// The store has the device's mark for the gateway: what waits is offered, or the mark is removed.
     case markedForGateway
+    /// There are topic messages that its iOS apps may have to be sent.
+    case topicsDue
     /// The store has not seen the device for so long that it may have expired: the device is removed if it has.
     case unseen
 }
@@ -127,8 +132,16 @@ public enum GroupEvent: Sendable {
 public enum TopicEvent: Sendable {
     /// An app server submitted a message to a topic or condition.
     indirect case submitted(TopicSubmission)
-    /// A topic message to one app instance was accepted or refused.
-    case answered(run: UInt32, TopicAnswer)
+}
+
+/// An event of a partition's topic messages: those that it keeps for its devices, and those that it copies to other partitions.
+public enum TopicLogEvent: Sendable {
+    /// The partition of their senders passes on messages that are on disk there, oldest first: answered with `copied`.
+    case published([TopicMessage], from: Int)
+    /// The partition of its sender passes on a now-or-never message, for devices that are connected.
+    indirect case nowOrNever(TopicMessage)
+    /// A partition has on disk all messages that were passed on to it, up to a number; `nil` if it could not store them.
+    case copied(by: Int, through: SequenceNumber?)
 }
 
 /// An event of a Firebase installation.

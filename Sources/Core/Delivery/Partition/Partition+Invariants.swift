@@ -11,6 +11,7 @@ extension Partition {
             senders.table[sender]?.violation.map { "sender \(sender.number): \($0)" } ?? groups.violation
                 ?? topics.violation
         case .installation: installations.violation
+        case .partition: devices.feed.log.violation ?? topics.violation
         case nil: turn.violation
         }
     }
@@ -58,9 +59,6 @@ extension DeviceEntry {
             }
             if state.isReady, registration.queue.isOpen, slots.contains(where: \.isReadyForGateway) {
                 return "registration \(number.number) offers nothing to the gateway"
-            }
-            if registration.bodiesDue == nil, slots.contains(where: \.awaitsBody) {
-                return "registration \(number.number) never reads a message again"
             }
             let (plain, counts) = (slots.filter(\.isPlain), registration.counts)
             if plain.count(where: \.state.isWaiting) != counts.plainWaiting

@@ -44,14 +44,18 @@ extension Partition {
             }
         }
         topics.changesFailed(record)
+        devices.topicChangesFailed(record)
     }
 
     private mutating func resume(_ waiter: consuming Waiter, _ outcome: CommitOutcome) {
         switch consume waiter {
         case .device(let entry, let waiter): devices.finish(waiter, of: entry, outcome, &turn)
         case .sender(let sender, let waiter): senders.finish(waiter, of: sender, outcome, &turn)
-        case .topicJob(let job, let requester):
-            topics.jobCommitted(job, requester, hasFailed: outcome.hasFailed, &turn)
+        case .topicMessage(let message, let requester):
+            topics.messageCommitted(message, requester, hasFailed: outcome.hasFailed, &turn)
+        case .topicEntries(let addition, let publications):
+            devices.entriesCommitted(addition, publications, hasFailed: outcome.hasFailed, &turn)
+        case .topicsDue: devices.topicsFed(&turn)
         case .group(let request, let changed):
             groups.changeCommitted(request, changed, hasFailed: outcome.hasFailed, &turn)
         case .installation(let id): installations.endTurn(of: id, &turn)
@@ -102,8 +106,10 @@ extension Partition {
         case .unusedInstallations(let found, let next, let before, let unlinkedBefore):
             installations.unusedLoaded(
                 found, next: next, before: before, unlinkedBefore: unlinkedBefore, &turn)
-        case .topicPage(let job, let page): topics.pageLoaded(job, page, &turn)
-        case .topicJobs(let jobs, let isLast): topics.jobsLoaded(jobs, isLast: isLast, &turn)
+        case .topicMessages(let messages, let isLast): topics.messagesLoaded(messages, isLast: isLast, &turn)
+        case .topicEntries(let entries, let marks, let isLast):
+            devices.logLoaded(entries, marks, isLast: isLast, &turn)
+        case .topicDevices(let found, let next): devices.topicDevicesLoaded(found, next: next, &turn)
         case .failed(let question, let isDamage): loadFailed(question, isDamage: isDamage)
         }
     }
@@ -133,11 +139,9 @@ extension Partition {
             turn.demand(
                 installations.sweep.isAsking, "a search for installations failed that was not requested")
             installations.sweep.isAsking = false
-        case .topicPage(let job, _, _, _): topics.pageLoadFailed(job, &turn)
-        case .topicJobs:
-            turn.demand(
-                topics.resumption.isAsking, "a search for topic messages failed that was not requested")
-            topics.resumption.isAsking = false
+        case .topicMessages: topics.messagesLoadFailed(&turn)
+        case .topicEntries: devices.logLoadFailed(isDamage: isDamage, &turn)
+        case .topicDevices: devices.topicDevicesFailed(&turn)
         }
     }
 }

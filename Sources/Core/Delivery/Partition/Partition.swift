@@ -37,7 +37,7 @@ public struct Partition: ~Copyable {
         devices = DeviceHub(hash: hash, searchFrom: DeviceID(random.next() >> 1), turn)
         senders = SenderHub(hash: hash)
         groups = GroupHub(salt: salt)
-        topics = TopicHub(salt: salt)
+        topics = TopicHub(partitions: count)
     }
 
     /// The effects of the events so far, which the shell empties.
@@ -60,6 +60,9 @@ public struct Partition: ~Copyable {
         case .sender(let sender, let event): senders.handle(event, of: sender, &turn)
         case .group(let sender, let event): groups.handle(event, of: sender, &turn)
         case .topic(let sender, let event): topics.handle(event, of: sender, &turn)
+        case .topicLog(_, .copied(let partition, let last)):
+            devices.copied(topics.copied(by: partition, through: last, &turn), &turn)
+        case .topicLog(_, let event): devices.handle(event, &turn)
         case .installation(let id, let event): installations.handle(event, of: id, &turn)
         case .partition(let event): handle(event, machine: now)
         }
@@ -72,8 +75,10 @@ public struct Partition: ~Copyable {
         case .sender(_, let event): senders.refuse(event, &turn)
         case .group(_, let event): groups.refuse(event, &turn)
         case .topic(_, let event): topics.refuse(event, &turn)
+        case .topicLog(let partition, .published(_, let source)):
+            turn.forward(.topicLog(source, .copied(by: partition, through: nil)))
         case .installation(_, .requested(let request)): turn.refuseInstallation(request, .serviceNotAvailable)
-        case .installation(_, .unused), .partition: break
+        case .installation(_, .unused), .topicLog, .partition: break
         }
     }
 
@@ -126,8 +131,8 @@ public struct Partition: ~Copyable {
         expirySweep.isAsking ? .distantFuture : expirySweep.next
     }
 
-    /// Returns up to `limit` topic messages in progress, and the number of all.
-    public func runningTopics(limit: Int) -> (jobs: [TopicJob], count: Int) {
-        (topics.runs.list(limit: limit), topics.runs.count)
+    /// Returns up to `limit` live topic messages, the newest first, and the number of all.
+    public func runningTopics(limit: Int) -> (messages: [LiveTopicMessage], count: Int) {
+        (devices.feed.log.list(limit: limit), devices.feed.log.count)
     }
 }

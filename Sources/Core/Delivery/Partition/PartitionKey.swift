@@ -7,23 +7,28 @@ public enum PartitionKey: Hashable, Sendable {
     case sender(SenderID)
     /// A Firebase installation, by its ID.
     case installation([UInt8])
+    /// What a partition has as a whole, by its number: its log of topic messages, and those it copies to others.
+    case partition(Int)
 
     /// The slot that the key hashes to, from 0 to 4,095.
     ///
     /// The function is part of the store format and never changes. A device or sender is hashed by its number, an installation by
     /// the 64-bit FNV-1a of its ID. The finalizer of SplitMix64 mixes that number; the slot is the highest 12 bits of the result.
-    public var slot: Int {
-        let number =
-            switch self {
-            case .device(let device): device.number
-            case .sender(let sender): sender.number
-            case .installation(let id): Self.fnv1a(id)
-            }
-        return Self.slot(of: number)
+    /// `nil` for a whole partition.
+    public var slot: Int? {
+        switch self {
+        case .device(let device): Self.slot(of: device.number)
+        case .sender(let sender): Self.slot(of: sender.number)
+        case .installation(let id): Self.slot(of: Self.fnv1a(id))
+        case .partition: nil
+        }
     }
 
     /// Returns the partition, of `count` in the store, that owns the key. Each partition has a range of slots.
-    public func partition(of count: Int) -> Int { slot * count / Limits.Partition.slots }
+    public func partition(of count: Int) -> Int {
+        if case .partition(let number) = self { return number }
+        return (slot ?? 0) * count / Limits.Partition.slots
+    }
 
     /// Returns the partition, of `count` in the store, that owns the device or the sender of a number.
     public static func partition(ofNumber number: UInt64, of count: Int) -> Int {

@@ -21,9 +21,10 @@ struct PartitionShares {
     let sweepMilliseconds: Int64
     /// Rate of devices that can be removed for their age.
     let forgottenDevices: Rate
-    /// Topic messages, and pages of them, that can be in progress.
-    let topicJobs: Int
-    let topicPages: Int
+    /// Topic messages that other partitions do not have yet.
+    let openTopics: Int
+    /// Live topic messages in the log.
+    let liveTopics: Int
     /// Requests that can wait, by kind: installation requests, group requests, group messages.
     let waitingInstallations: Int
     let groupRequests: Int
@@ -47,8 +48,8 @@ struct PartitionShares {
             Limits.Clock.devicesForgottenAtOnce,
             perSeconds: Limits.Clock.devicesForgottenAtOnce * 3_600 / Limits.Clock.devicesForgottenPerHour
         ).share(of: count)
-        topicJobs = share(Limits.Topic.jobs, atLeast: Limits.Partition.leastTopicJobs)
-        topicPages = min(Limits.Topic.pagesInFlight, share(Limits.Topic.pagesInAll))
+        openTopics = share(Limits.Topic.open, atLeast: Limits.Partition.leastOpenTopics)
+        liveTopics = share(Limits.Topic.live, atLeast: Limits.Topic.livePerTopic)
         waitingInstallations = share(
             Limits.Installation.waiting, atLeast: Limits.Partition.leastWaitingRequests)
         groupRequests = share(Limits.Group.waitingRequests, atLeast: Limits.Partition.leastWaitingRequests)

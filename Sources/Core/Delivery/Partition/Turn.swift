@@ -180,7 +180,7 @@ struct Turn: ~Copyable {
         case .session(let requester): reply(.accepted(id: id, canonical: canonical), to: requester)
         case .group(let sender, let member):
             forward(.memberAnswered(sender, member, .sent(canonical: canonical)))
-        case .topic(let sender, let run): forward(.topicAnswered(sender, run: run, .reached))
+        case .nobody: break
         }
     }
 
@@ -189,11 +189,7 @@ struct Turn: ~Copyable {
         switch replyTo {
         case .session(let requester): reply(.refused(refusal), to: requester)
         case .group(let sender, let member): forward(.memberAnswered(sender, member, .refused(refusal)))
-        case .topic(let sender, let run):
-            forward(
-                .topicAnswered(
-                    sender, run: run,
-                    refusal == .unavailable || refusal == .storeDamaged ? .unavailable : .skipped))
+        case .nobody: break
         }
     }
 

@@ -36,7 +36,7 @@ extension Event {
                 case .vouch(for: let event), .claim(for: let event, by: _): event.growth
                 default: request.action.addsRows ? request.requester.growth : nil
                 }
-            case .group, .sender, .topic, .installation, .partition: nil
+            case .group, .sender, .topic, .topicLog, .installation, .partition: nil
             }
         }
         set {

@@ -40,14 +40,26 @@ public enum Mutation: Sendable, Equatable {
     case removeFeedback(APNsFeedback)
 
     // Topic.
-    /// Puts a topic job, and the body that its messages share.
-    case putTopicJob(TopicJob)
-    /// Advances the cursor of a topic job and removes the marks before it.
-    case advanceTopicJob(TopicJobName, TopicCursor, marked: [RegistrationName])
-    /// Removes a topic job with its remaining marks; the shared body stays.
-    case removeTopicJob(TopicJobName, marked: [RegistrationName])
-    /// Removes the shared body of a topic job, once no message can share it any more.
-    case removeTopicBody(TopicJobName, expiresAt: UnixMilliseconds)
+    /// Puts a topic message in the partition of its sender, with its pairs, until all partitions have it in their logs.
+    case putTopicMessage(TopicMessage)
+    /// Removes it; its pairs stay, since the log of the same partition shares them. No effect if it does not exist.
+    case removeTopicMessage(TopicMessageName)
+    /// Puts a topic message, with its pairs, in the log of a partition; one that stands for discarded messages has no pairs.
+    case putTopicEntry(TopicEntry, partition: Int)
+    /// Records what has become of a topic message in a partition. No effect if the log does not have it.
+    case putTopicProgress(SequenceNumber, TopicProgress, partition: Int)
+    /// Removes a topic message from the log of a partition; its pairs stay. No effect if it does not exist.
+    case removeTopicEntry(SequenceNumber, partition: Int)
+    /// Records the newest topic message that a partition was passed on from another one, or from itself.
+    case putTopicMark(TopicMark, partition: Int)
+    /// Removes the pairs of a topic message from a partition, once no message can share them any more.
+    case removeTopicBody(TopicMessageName, partition: Int, expiresAt: UnixMilliseconds)
+    /// Records up to which place in the log a device has been sent the topic messages. The removal of the device removes it.
+    case putTopicPosition(DeviceID, SequenceNumber)
+    /// Lists a subscription of an iOS app, by which topic messages find it.
+    case listForGateway(Subscription)
+    /// Removes it from that list; no effect if it is not there.
+    case unlistForGateway(Subscription)
 
     // Group.
     /// Puts a group and its label.
@@ -78,8 +90,8 @@ public enum Mutation: Sendable, Equatable {
     public var isDurable: Bool {
         switch self {
         case .removeMessage(_, _, _, let reason): reason != .delivered && reason != .expired
-        case .removeUpstream, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putMark,
-            .unmarkForGateway, .advanceLog:
+        case .removeUpstream, .removeTopicMessage, .putTopicProgress, .removeTopicEntry, .removeTopicBody,
+            .putMark, .unmarkForGateway, .advanceLog:
             false
         default: true
         }
@@ -92,7 +104,8 @@ extension Mutation {
         switch self {
         case .putMessage(let message): message.sequence
         case .putUpstream(let message, _): message.sequence
-        case .putTopicJob(let job): job.name.sequence
+        case .putTopicMessage(let message): message.name.sequence
+        case .putTopicEntry(let entry, _): entry.sequence
         default: nil
         }
     }
@@ -193,11 +206,13 @@ public enum StoreQuery: Sendable, Equatable {
     case unusedInstallations(
         before: UnixMilliseconds, unlinkedBefore: UnixMilliseconds, from: [UInt8], examine: Int, limit: Int,
         partition: Int)
-    /// Registrations without a mark of the job, by name, after a name, up to `limit`: the subscribers of a topic of the job's
-    /// sender, or with `nil` all that the sender may address. With a limit of 0 only the marks are returned.
-    case topicPage(TopicJobName, of: TopicName?, after: RegistrationName?, limit: Int)
-    /// Unfinished topic jobs of a partition, by name, after a name, up to `limit`.
-    case topicJobs(after: TopicJobName?, limit: Int, partition: Int)
+    /// Topic messages of a partition's senders that not all partitions have in their logs, by name, after a name, up to `limit`.
+    case topicMessages(after: TopicMessageName?, limit: Int, partition: Int)
+    /// The log of a partition, without pairs, in order, after a place, up to `limit`.
+    case topicEntries(after: SequenceNumber, limit: Int, partition: Int)
+    /// Devices of a partition, by ID, after one, up to `limit`, with iOS apps that subscribe to a topic of a sender; with `nil` with
+    /// iOS apps that the sender may address. May return fewer, and go on.
+    case topicDevices(SenderID, of: TopicName?, after: DeviceID?, limit: Int, partition: Int)
     /// Messages and upstream messages of a partition that expire at or before a time (milliseconds since 1970), earliest first.
     case expired(by: UnixMilliseconds, limit: Int, partition: Int)
     /// Devices of a partition, in the order of IDs from `from` on, that were last seen before a time, or created before another
@@ -226,6 +241,8 @@ public struct MailboxEntry: Sendable, Equatable {
     public var receipt: ReceiptRequest?
     /// Whether it is sent through the APNs gateway.
     public var isForGateway: Bool
+    /// The topic message whose pairs it shares. `nil` if there is none.
+    public var topic: TopicReference?
 
     /// The entry of a message; `requester` is the connection that submitted it, if known.
     public init(_ message: StoredMessage, requester: ConnectionID? = nil) {
@@ -237,6 +254,7 @@ public struct MailboxEntry: Sendable, Equatable {
         collapseKey = message.collapseKey
         expiresAt = message.expiresAt
         isForGateway = message.apns != nil
+        topic = message.topic
         receipt =
             message.wantsReceipt
             ? message.sender.map {
@@ -266,6 +284,8 @@ public struct DeviceState: Sendable, Equatable {
     public var mailbox: [MailboxEntry]
     /// Subscriptions of its registrations.
     public var subscriptions: [Subscription]
+    /// Its place in the log of topic messages; 0 if none is recorded.
+    public var topicPosition = SequenceNumber(0)
 
     public init(
         device: DeviceID, record: DeviceRecord?, registrations: [Registration], mailbox: [MailboxEntry],
@@ -285,15 +305,15 @@ public enum ExpiredEntry: Sendable, Equatable {
     case message(DeviceID, SequenceNumber, expiresAt: UnixMilliseconds)
     /// Upstream; `author` is to receive a report, `nil` for a receipt.
     case upstream(SenderID, SequenceNumber, expiresAt: UnixMilliseconds, author: UpstreamAuthor?)
-    /// The shared body of a topic job.
-    case topicBody(TopicJobName, expiresAt: UnixMilliseconds)
+    /// The pairs of a topic message in a partition.
+    case topicBody(TopicMessageName, partition: Int, expiresAt: UnixMilliseconds)
 
     /// The owner of the entry.
     public var key: PartitionKey {
         switch self {
         case .message(let device, _, _): .device(device)
         case .upstream(let sender, _, _, _): .sender(sender)
-        case .topicBody(let job, _): .sender(job.sender)
+        case .topicBody(_, let partition, _): .partition(partition)
         }
     }
 }
@@ -323,10 +343,12 @@ public enum StoreResult: Sendable {
     /// To `.unusedInstallations`; `next` is where the search continues, `nil` at its end. The times are those of the query.
     case unusedInstallations(
         [[UInt8]], next: [UInt8]?, before: UnixMilliseconds, unlinkedBefore: UnixMilliseconds)
-    /// To `.topicPage`.
-    case topicPage(TopicJobName, TopicPage)
-    /// To `.topicJobs`; `isLast` if no job follows.
-    case topicJobs([TopicJob], isLast: Bool)
+    /// To `.topicMessages`; `isLast` if none follows.
+    case topicMessages([TopicMessage], isLast: Bool)
+    /// To `.topicEntries`; `isLast` if none follows. Each answer has all marks of the partition.
+    case topicEntries([TopicEntry], marks: [TopicMark], isLast: Bool)
+    /// To `.topicDevices`; `next` is the device after which the search continues, `nil` at its end.
+    case topicDevices([DeviceID], next: DeviceID?)
     /// To `.expired`.
     case expired([ExpiredEntry])
     /// To `.unseen`; `next` is where the search continues, `nil` at its end.

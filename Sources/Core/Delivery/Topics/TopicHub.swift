@@ -1,35 +1,37 @@
 import Basics
 
-/// Topic messages: stored once, then sent to their recipients page by page (http 5).
+/// Topic messages of the senders of a partition, until all partitions have them in their logs (http 5).
 ///
-/// A device's partition marks each subscriber in the same batch that stores its message; a page never names a marked subscriber.
-/// The change that advances the job past a page removes the marks of that page. So a page can be repeated after a crash or a failed
-/// batch, and no subscriber is left out or sent the message twice.
+/// A message is on disk here before it is acknowledged, and each partition is passed on all messages in the order of their numbers, those
+/// of an earlier process first. A partition records the newest that it has (`TopicMark`), and takes no message up to that again. So what is
+/// passed on again, because its answer was lost or late or the process was killed, is there once.
 struct TopicHub: ~Copyable {
-    /// Jobs in progress.
-    var runs: TopicRuns
-    /// The search for jobs that a stop has interrupted.
-    var resumption = TopicResumption()
+    private var copies: TopicCopies
+    /// The search for messages that a stop has left.
+    private var resumption = TopicResumption()
+    /// Removals of failed batches, to be written at the next tick.
+    private var failed: [Mutation] = []
 
-    init(salt: UInt32) { runs = TopicRuns(after: salt) }
+    init(partitions: Int) { copies = TopicCopies(partitions: partitions) }
 
     /// What is wrong with the state; `nil` if nothing is wrong.
-    var violation: String? { runs.violation }
+    var violation: String? { copies.violation }
 
     mutating func handle(_ event: consuming TopicEvent, of sender: SenderID, _ turn: inout Turn) {
         guard turn.demand(event.isFor(sender), "an event of another sender's topics", owner: .sender(sender))
         else { return refuse(event, &turn) }
         switch consume event {
         case .submitted(let submission): submit(submission, &turn)
-        case .answered(let run, let answer): answered(run, answer, &turn)
         }
     }
 
-    /// Refuses an event that cannot be handled, if its sender waits for an answer.
+    /// Refuses an event that cannot be handled.
     func refuse(_ event: TopicEvent, _ turn: inout Turn) {
-        guard case .submitted(let submission) = event else { return }
-        turn.countRefused(.unavailable, of: submission.sender)
-        turn.reply(.refused(.unavailable), to: submission.requester)
+        switch event {
+        case .submitted(let submission):
+            turn.countRefused(.unavailable, of: submission.sender)
+            turn.reply(.refused(.unavailable), to: submission.requester)
+        }
     }
 
     private mutating func submit(_ submission: TopicSubmission, _ turn: inout Turn) {
@@ -45,19 +47,20 @@ struct TopicHub: ~Copyable {
         }
         turn.messageBuckets.consume(sender, now: turn.now.monotonic)
         let lifetime = Int64(min(max(content.lifetimeSeconds, 0), Limits.Message.lifetimeSeconds))
-        let job = TopicJob(
-            name: TopicJobName(sender: sender, sequence: turn.nextSequence()), salt: turn.salt,
+        let message = TopicMessage(
+            name: TopicMessageName(sender: sender, sequence: turn.nextSequence()), salt: turn.salt,
             target: submission.target, messageID: content.messageID, collapseKey: content.collapseKey,
             priority: content.priority, wantsReceipt: content.wantsReceipt,
             delaysWhileIdle: content.delaysWhileIdle, restrictedPackage: content.restrictedPackage,
             acceptedAt: turn.now.wall, expiresAt: turn.now.expiry(after: lifetime * 1_000),
-            body: content.body,
-            apns: content.apns(routingDataBy: turn.settings.appleData))
-        guard job.isStored else {
-            begin(job, requester, &turn)
-            return askForTopicPages(&turn)
+            body: content.body, apns: content.apns(routingDataBy: turn.settings.appleData))
+        guard message.isStored else {
+            accept(message, requester, &turn)
+            for partition in 0..<turn.partitions { turn.forward(.topicLog(partition, .nowOrNever(message))) }
+            return
         }
-        turn.write(.putTopicJob(job), then: .topicJob(job, requester))
+        copies.announce(sender)
+        turn.write(.putTopicMessage(message), then: .topicMessage(message, requester))
     }
 
     /// Throws the refusal if a sender cannot submit another topic message now.
@@ -65,280 +68,140 @@ struct TopicHub: ~Copyable {
         guard turn.messageBuckets.allows(sender, now: turn.now.monotonic) else {
             throw .senderRateExceeded
         }
-        guard runs.count(of: sender) < Limits.Topic.jobsPerSender else {
-            throw .topicRateExceeded
-        }
-        guard runs.count < turn.shares.topicJobs, !turn.isOverloaded else { throw .unavailable }
+        guard copies.count(of: sender) < Limits.Topic.openPerSender else { throw .topicRateExceeded }
+        guard copies.count < turn.shares.openTopics, !turn.isOverloaded else { throw .unavailable }
     }
 
-    /// Accepts a job and starts it.
-    private mutating func begin(_ job: TopicJob, _ requester: Requester, _ turn: inout Turn) {
-        let id = PersistentID(sequence: job.name.sequence, salt: job.salt)
+    private func accept(_ message: TopicMessage, _ requester: Requester, _ turn: inout Turn) {
+        let id = PersistentID(sequence: message.name.sequence, salt: message.salt)
         turn.reply(.accepted(id: id, canonical: nil), to: requester)
         turn.effects.topicJobs += 1
-        turn.effects.topicJobsOpen += 1
-        turn.demand(runs.insert(job), "a topic message was started twice", owner: .sender(job.name.sender))
     }
 
-    /// Handles the outcome of a job's batch.
-    mutating func jobCommitted(
-        _ job: TopicJob, _ requester: Requester, hasFailed: Bool, _ turn: inout Turn
+    /// Handles the outcome of a message's batch.
+    mutating func messageCommitted(
+        _ message: TopicMessage, _ requester: Requester, hasFailed: Bool, _ turn: inout Turn
     ) {
-        turn.demand(
-            job.isStored && job.cursor == TopicCursor(),
-            "a topic message was stored after it had been started",
-            owner: .sender(job.name.sender))
+        copies.announced(message.name.sender)
         guard hasFailed else {
-            begin(job, requester, &turn)
-            return askForTopicPages(&turn)
+            accept(message, requester, &turn)
+            add(message, &turn)
+            return passOn(&turn)
         }
-        turn.countRefused(.unavailable, of: job.name.sender)
+        turn.countRefused(.unavailable, of: message.name.sender)
         turn.reply(.refused(.unavailable), to: requester)
         // It may be on disk nevertheless, although its submitter has been refused.
-        runs.failed.append(.removeTopicJob(job.name, marked: []))
+        failed.append(.removeTopicMessage(message.name))
     }
 
-    // MARK: Pages
+    private mutating func add(_ message: TopicMessage, _ turn: inout Turn) {
+        let isNewest = turn.demand(
+            copies.add(message), "a topic message is not the newest", owner: .sender(message.name.sender))
+        if isNewest { turn.effects.topicJobsOpen += 1 }
+    }
 
-    /// Requests pages until the maximum is in progress.
-    private mutating func askForTopicPages(_ turn: inout Turn) {
-        while let number = runs.dequeueReady(pages: turn.shares.topicPages) {
-            guard let run = turn.demand(runs[number], "a page is due for an unknown topic message") else {
-                continue
-            }
-            let job = run.job
-            turn.demand(
-                runs.pagesInFlight <= Limits.Topic.pagesInFlight,
-                "more topic pages are in progress than the limit")
-            turn.demand(
-                !run.isAsking && run.pending == 0, "a page is due while another one is in progress",
-                owner: .sender(job.name.sender))
-            guard job.cursor.pass < run.passes.count else {
-                finish(number, &turn)
-                continue
-            }
-            var topic: TopicName?
-            if case .topic(let index) = run.passes[job.cursor.pass] { topic = job.target.topics[index] }
-            // For an expired job only the remaining marks are requested.
-            let limit = isOver(job, turn) ? 0 : Limits.Topic.page
-            runs[number]?.isAsking = true
-            turn.load(.topicPage(job.name, of: topic, after: job.cursor.after, limit: limit))
+    // MARK: Copies
+
+    /// Passes on what the partitions do not have yet, to each one answer at a time.
+    private mutating func passOn(_ turn: inout Turn) {
+        // Older messages of an earlier process come first: no partition takes them after a newer one.
+        guard resumption.isDone else { return search(&turn) }
+        for partition in 0..<turn.partitions {
+            let next = copies.next(for: partition)
+            if !next.isEmpty { turn.forward(.topicLog(partition, .published(next, from: turn.partition))) }
         }
     }
 
-    private func isOver(_ job: TopicJob, _ turn: borrowing Turn) -> Bool {
-        job.isStored && job.expiresAt <= turn.now.expiryCutoff
+    /// A partition has all messages up to a number on disk; `nil` if it could not store what it was passed on. Returns the messages
+    /// that all partitions have now.
+    mutating func copied(
+        by partition: Int, through last: SequenceNumber?, _ turn: inout Turn
+    ) -> [TopicMessageName] {
+        let isExpected = copies.answered(
+            by: partition, through: last,
+            retryAt: turn.now.monotonic.advanced(milliseconds: Int64(Limits.Topic.retryMilliseconds)))
+        guard isExpected else { return [] }
+        let finished = copies.takeFinished()
+        for name in finished { turn.write(.removeTopicMessage(name)) }
+        turn.effects.topicJobsOpen -= finished.count
+        passOn(&turn)
+        return finished
     }
 
-    /// Sends the message to the subscribers of a page.
-    mutating func pageLoaded(
-        _ name: TopicJobName, _ page: TopicPage, _ turn: inout Turn
-    ) {
-        guard let number = pageAnswered(name, &turn), let run = runs[number] else { return }
-        guard isInOrder(page, of: run.job, &turn) else {
-            return endPage(number, wantsMore: true, retryAfter: retryTime(turn), &turn)
-        }
-        runs[number]?.marked.formUnion(page.marked)
-        guard !isOver(run.job, turn) else {
-            finish(number, &turn)
-            return askForTopicPages(&turn)
-        }
-        guard let number = runs.renumber(number) else { return }
-        runs[number]?.names = page.names
-        runs[number]?.next = page.next
-        runs[number]?.pending = page.names.count
-        runs[number]?.reached = 0
-        runs[number]?.isRefused = false
-        let job = run.job
-        let share = TopicShare(job)
-        let content = MessageContent(
-            messageID: job.messageID, collapseKey: job.collapseKey,
-            lifetimeSeconds: job.isStored ? Limits.Message.lifetimeSeconds : 0, priority: job.priority,
-            wantsReceipt: job.wantsReceipt, delaysWhileIdle: job.delaysWhileIdle,
-            restrictedPackage: job.restrictedPackage, body: job.body, apns: job.apns)
-        for name in page.names {
-            var submission = Submission(
-                replyTo: .topic(job.name.sender, run: number), submitter: nil, sender: job.name.sender,
-                target: name, content: content)
-            submission.topic = share
-            turn.forward(.submitted(submission))
-        }
-        if page.names.isEmpty { topicPageDone(number, &turn) }
-    }
-
-    mutating func pageLoadFailed(_ name: TopicJobName, _ turn: inout Turn) {
-        guard let number = pageAnswered(name, &turn) else { return }
-        endPage(number, wantsMore: true, retryAfter: retryTime(turn), &turn)
-    }
-
-    /// Marks a page query as answered and returns the number of its run.
-    private mutating func pageAnswered(_ name: TopicJobName, _ turn: inout Turn) -> UInt32? {
-        let found = turn.demand(
-            runs.number(of: name), "a page of an unknown topic message", owner: .sender(name.sender))
-        guard let number = found else { return nil }
-        turn.demand(
-            runs[number]?.isAsking == true, "a topic page without a query",
-            owner: .sender(name.sender))
-        runs[number]?.isAsking = false
-        return number
-    }
-
-    /// Returns whether a page continues at the job's cursor in order. Also checks its size.
-    private func isInOrder(_ page: TopicPage, of job: TopicJob, _ turn: inout Turn) -> Bool {
-        let key = PartitionKey.sender(job.name.sender)
-        let after = job.cursor.after
-        var last = after
-        for name in page.names {
-            let isNext = last.map { $0 < name } ?? true
-            guard turn.demand(isNext, "a topic page is out of order", owner: key) else { return false }
-            last = name
-        }
-        turn.demand(
-            page.names.count <= Limits.Topic.page, "a topic page exceeds its limit", owner: key)
-        let advances = page.next.map { next in after.map { $0 < next } ?? true } ?? true
-        return turn.demand(advances, "a topic page does not advance the cursor", owner: key)
-    }
-
-    private mutating func endPage(
-        _ number: UInt32, wantsMore: Bool, retryAfter time: Instant? = nil, _ turn: inout Turn
-    ) {
-        let wasUnderWay = runs.pageEnded(number, wantsMore: wantsMore, retryAfter: time)
-        turn.demand(wasUnderWay, "more topic pages ended than started")
-    }
-
-    private func retryTime(_ turn: borrowing Turn) -> Instant {
-        turn.now.monotonic.advanced(milliseconds: Int64(Limits.Topic.retryMilliseconds))
-    }
-
-    /// Records the answer of one subscriber of a page.
-    private mutating func answered(
-        _ number: UInt32, _ answer: TopicAnswer, _ turn: inout Turn
-    ) {
-        guard let run = turn.demand(runs[number], "a subscriber answered for an unknown topic message"),
-            turn.demand(
-                run.pending > 0 && run.pending <= run.names.count, "a subscriber answered twice",
-                owner: .sender(run.job.name.sender))
-        else { return }
-        runs[number]?.pending -= 1
-        switch answer {
-        case .reached:
-            runs[number]?.reached += 1
-            turn.effects.topicMembers += 1
-        case .skipped: break
-        case .unavailable: runs[number]?.isRefused = true
-        }
-        if run.pending == 1 { topicPageDone(number, &turn) }
-    }
-
-    /// Advances a job past a page whose subscribers have all answered, unless the store could not serve some of them.
-    private mutating func topicPageDone(_ number: UInt32, _ turn: inout Turn) {
-        guard var run = turn.demand(runs[number], "a page is done of an unknown topic message") else {
-            return
-        }
-        turn.demand(
-            run.pending == 0 && run.reached <= UInt64(run.names.count),
-            "a topic page is done before its subscribers answered",
-            owner: .sender(run.job.name.sender))
-        run.job.cursor.reached += run.reached
-        run.marked.formUnion(run.names)
-        run.names = []
-        guard !run.isRefused || !run.job.isStored else {
-            // The subscribers that were reached are marked, so the same page, requested again, names only the others.
-            runs[number] = run
-            return endPage(number, wantsMore: true, retryAfter: retryTime(turn), &turn)
-        }
-        run.job.cursor.after = run.next
-        if run.next == nil { run.job.cursor.pass += 1 }
-        guard run.job.cursor.pass < run.passes.count else {
-            runs[number] = run
-            finish(number, &turn)
-            return askForTopicPages(&turn)
-        }
-        if run.job.isStored {
-            turn.write(.advanceTopicJob(run.job.name, run.job.cursor, marked: run.marked.sorted()))
-            run.marked = []
-        }
-        runs[number] = run
-        endPage(number, wantsMore: true, &turn)
-        askForTopicPages(&turn)
-    }
-
-    /// Ends a job whose page is in progress.
-    private mutating func finish(_ number: UInt32, _ turn: inout Turn) {
-        guard let run = turn.demand(runs[number], "a topic message ended twice") else { return }
-        if run.job.isStored {
-            turn.write(.removeTopicJob(run.job.name, marked: run.marked.sorted()))
-        }
-        turn.effects.topicJobsOpen -= 1
-        turn.demand(
-            runs.remove(number), "a topic message is not counted for its sender",
-            owner: .sender(run.job.name.sender))
-        endPage(number, wantsMore: false, &turn)
-    }
-
-    /// Schedules the job changes of a failed batch to be written again.
+    /// Has the removals of a failed batch written again.
     mutating func changesFailed(_ record: borrowing BatchRecord) {
         for mutation in record.mutations {
-            switch mutation {
-            case .advanceTopicJob(let name, _, let marked):
-                if let number = runs.number(of: name) {
-                    runs[number]?.marked.formUnion(marked)
-                } else if let at = runs.failed.firstIndex(where: { $0.isRemoval(of: name) }) {
-                    runs.failed[at].add(marked)
-                } else {
-                    runs.failed.append(.removeTopicJob(name, marked: marked))
-                }
-            case .removeTopicJob, .removeTopicBody: runs.failed.append(mutation)
-            default: break
-            }
+            if case .removeTopicMessage = mutation { failed.append(mutation) }
         }
     }
 
     // MARK: Time
 
     mutating func tick(_ turn: inout Turn) {
-        if !runs.failed.isEmpty {
-            turn.effects.mutations += runs.failed
-            runs.failed = []
-        }
-        runs.requeueRefused(turn.now.monotonic)
-        askForTopicPages(&turn)
+        turn.effects.mutations += failed
+        failed = []
+        copies.retry(turn.now.monotonic)
+        passOn(&turn)
+    }
+
+    /// Searches for messages of an earlier process.
+    private mutating func search(_ turn: inout Turn) {
         guard !resumption.isDone, !resumption.isAsking else { return }
         resumption.isAsking = true
         turn.load(
-            .topicJobs(after: resumption.after, limit: Limits.Topic.jobsRead, partition: turn.partition))
+            .topicMessages(
+                after: resumption.after, limit: Limits.Topic.messagesRead, partition: turn.partition))
     }
 
-    /// Resumes jobs of an earlier process.
-    mutating func jobsLoaded(_ jobs: [TopicJob], isLast: Bool, _ turn: inout Turn) {
+    /// Takes over messages of an earlier process.
+    mutating func messagesLoaded(_ messages: [TopicMessage], isLast: Bool, _ turn: inout Turn) {
         turn.demand(resumption.isAsking, "an answer to a search for topic messages without a query")
         turn.demand(
-            jobs.count <= Limits.Topic.jobsRead, "a search returned more topic messages than its limit")
+            messages.count <= Limits.Topic.messagesRead,
+            "a search returned more topic messages than its limit")
         turn.demand(
-            isLast || !jobs.isEmpty, "a search for topic messages is empty but not at its end")
-        let advances = jobs.first.map { first in resumption.after.map { $0 < first.name } ?? true } ?? true
+            isLast || !messages.isEmpty, "a search for topic messages is empty but not at its end")
+        let advances =
+            messages.first.map { first in resumption.after.map { $0 < first.name } ?? true } ?? true
         turn.demand(advances, "a search for topic messages did not advance")
         resumption.isAsking = false
-        resumption.isDone = isLast
-        resumption.after = jobs.last?.name ?? resumption.after
-        for job in jobs {
-            turn.sequences.observe(job.name.sequence)
-            guard job.salt != turn.salt, runs.number(of: job.name) == nil else { continue }
-            turn.effects.topicJobsOpen += 1
-            turn.demand(
-                runs.insert(job), "a topic message was resumed twice", owner: .sender(job.name.sender))
+        resumption.after = messages.last?.name ?? resumption.after
+        for message in messages where message.salt != turn.salt {
+            turn.sequences.observe(message.name.sequence)
+            resumption.found.append(message)
         }
-        askForTopicPages(&turn)
+        guard isLast else { return search(&turn) }
+        resumption.isDone = true
+        let found = resumption.found.sorted { $0.name.sequence < $1.name.sequence }
+        resumption.found = []
+        turn.effects.topicJobsOpen += copies.resume(found)
+        passOn(&turn)
+    }
+
+    /// The search for messages of an earlier process has failed; the next tick repeats it.
+    mutating func messagesLoadFailed(_ turn: inout Turn) {
+        turn.demand(resumption.isAsking, "a search for topic messages failed that was not requested")
+        resumption.isAsking = false
     }
 }
 
-extension Mutation {
-    fileprivate func isRemoval(of name: TopicJobName) -> Bool {
-        if case .removeTopicJob(name, _) = self { true } else { false }
-    }
+/// The search for messages of this partition that a stop has left.
+private struct TopicResumption {
+    /// The last message found.
+    var after: TopicMessageName?
+    /// Whether a query is unanswered.
+    var isAsking = false
+    /// Whether all messages have been found.
+    var isDone = false
+    /// Those found so far, by name.
+    var found: [TopicMessage] = []
+}
 
-    fileprivate mutating func add(_ names: [RegistrationName]) {
-        guard case .removeTopicJob(let job, let marked) = self else { return }
-        self = .removeTopicJob(job, marked: marked + names)
+extension TopicEvent {
+    /// Returns whether the content of the event belongs to a sender.
+    func isFor(_ sender: SenderID) -> Bool {
+        switch self {
+        case .submitted(let submission): submission.sender == sender
+        }
     }
 }

@@ -9,8 +9,7 @@ public struct TopicTarget: Sendable, Equatable {
     public let truth: UInt32
     /// Whether it was written as a condition.
     public let isCondition: Bool
-    /// The passes that together find every app instance for which the condition can hold. Computed once, since each recipient needs
-    /// them.
+    /// The passes that together find every app instance for which the condition can hold.
     ///
     /// They are the smallest set of topics of which every satisfying set contains one: `a` alone for `a && (b || c)`. A condition
     /// that the empty set satisfies also holds for app instances that no topic leads to, so it needs a pass through all of them.
@@ -54,17 +53,10 @@ public struct TopicTarget: Sendable, Equatable {
         return topics.indices.filter { fewest >> UInt32($0) & 1 == 1 }.map { .topic($0) }
     }
 
-    /// Returns whether an app instance with such topics is sent the message on this pass: the condition holds, and no earlier pass
-    /// has found the app instance.
-    public func reaches(on pass: Int, _ has: (TopicName) -> Bool) -> Bool {
+    /// Returns whether an app instance with such topics is sent the message.
+    public func holds(_ has: (TopicName) -> Bool) -> Bool {
         var set: UInt32 = 0
         for (index, topic) in topics.enumerated() where has(topic) { set |= 1 << UInt32(index) }
-        guard truth >> set & 1 == 1 else { return false }
-        guard pass < passes.count else { return false }
-        for earlier in passes[..<pass] {
-            if case .topic(let index) = earlier, set >> UInt32(index) & 1 == 1 { return false }
-        }
-        if case .topic(let index) = passes[pass] { return set >> UInt32(index) & 1 == 1 }
-        return true
+        return truth >> set & 1 == 1
     }
 }

@@ -14,15 +14,14 @@ extension TurnLoop {
         return body(hosted.core)
     }
 
-    /// Returns up to `limit` messages to topics that are being sent, and the number of all.
-    public func runningTopics(limit: Int) -> (jobs: [TopicJob], count: Int) {
-        var found: (jobs: [TopicJob], count: Int) = ([], 0)
+    /// Returns up to `limit` live messages to topics, the newest first, and the number of all. Each partition has all of them.
+    public func runningTopics(limit: Int) -> (messages: [LiveTopicMessage], count: Int) {
+        var found: (messages: [LiveTopicMessage], count: Int) = ([], 0)
         forEach { partition in
             let running = partition.runningTopics(limit: limit)
-            found.jobs += running.jobs
-            found.count += running.count
+            found.messages = found.messages.merged(with: running.messages, limit: limit)
+            found.count = max(found.count, running.count)
         }
-        found.jobs = Array(found.jobs.sorted { $0.name < $1.name }.prefix(limit))
         return found
     }
 }

@@ -58,9 +58,10 @@ extension Commit {
             times.bytes)
     }
 
-    /// Removes the record of a device and its contact.
+    /// Removes the record of a device, its contact and its place in the log of topic messages.
     mutating func remove(_ device: DeviceID) {
         delete(.registry, Key.device(device).bytes)
+        delete(.registry, Key.position(device).bytes)
         delete(.contacts, Key.contact(device, of: partition(of: .device(device))).bytes)
     }
 

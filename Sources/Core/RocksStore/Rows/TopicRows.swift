@@ -2,55 +2,97 @@ import Basics
 import Delivery
 import Store
 
-/// The rows of the column family `fanouts`. The key starts with partition and kind, so that the unfinished jobs of a partition are
+/// The rows of the column family `fanouts`. The key starts with partition and kind, so that the rows of one kind of a partition are
 /// adjacent.
 enum TopicRow: UInt8 {
-    /// sender, sequence → job.
-    case job = 0
-    /// sender, sequence → cursor. Without this row the job is at its start.
-    case cursor = 1
-    /// sender, sequence, device, number → empty: a message of the job was stored for the registration.
-    case mark = 2
-    /// sender, sequence → shared body.
-    case body = 3
-
-    /// Length of the key of a mark.
-    static let markBytes = 35
+    /// sender, sequence → topic message of a sender of the partition, until all partitions have it.
+    case message = 0
+    /// sequence → entry of the log of the partition.
+    case entry = 1
+    /// sequence → what has become of the entry. Without this row nothing has.
+    case progress = 2
+    /// source → sequence of the newest message that the source has passed on.
+    case mark = 3
+    /// sender, sequence → pairs.
+    case body = 4
+    /// sender, topic, NUL, device, number → empty: a subscription of an iOS app.
+    case gateway = 5
 }
 
 extension Key {
-    /// Returns the key of a row of a job. With a registration it is the key of a mark.
-    static func topic(
-        _ row: TopicRow, _ job: TopicJobName, _ name: RegistrationName? = nil, among partitions: Int
-    ) -> Key {
-        var key = Key.topics(row, of: PartitionKey.sender(job.sender).partition(of: partitions))
-        key.append(job.sender.number)
-        key.append(job.sequence.number)
-        if let name {
-            key.append(name.device.number)
-            key.append(name.number.number)
-        }
-        return key
-    }
-
     /// Returns the start of the rows of one kind in a partition.
     static func topics(_ row: TopicRow, of partition: Int) -> Key {
         var key = Key.partition(partition)
         key.append(row.rawValue)
         return key
     }
-}
 
-extension TopicJobName {
-    /// Reads the key of a row other than a mark. Returns `nil` for any other key.
-    init?(key: borrowing RawSpan, _ row: TopicRow) {
-        guard key.byteCount == 19, key.byte(at: 2) == row.rawValue else { return nil }
-        self.init(key: key)
+    /// Returns the first key after them.
+    static func topicsEnd(_ row: TopicRow, of partition: Int) -> Key {
+        var key = Key.partition(partition)
+        key.append(row.rawValue + 1)
+        return key
     }
 
-    /// Reads the key of any row.
-    fileprivate init(key: borrowing RawSpan) {
+    /// Returns the key of a row of a topic message in a partition.
+    static func topic(_ row: TopicRow, _ name: TopicMessageName, of partition: Int) -> Key {
+        var key = topics(row, of: partition)
+        key.append(name.sender.number)
+        key.append(name.sequence.number)
+        return key
+    }
+
+    /// Returns the key of a row of an entry in the log of a partition.
+    static func topic(_ row: TopicRow, _ sequence: SequenceNumber, of partition: Int) -> Key {
+        var key = topics(row, of: partition)
+        key.append(sequence.number)
+        return key
+    }
+
+    /// Returns the key of the mark of a source in a partition.
+    static func topicMark(of source: Int, in partition: Int) -> Key {
+        var key = topics(.mark, of: partition)
+        for byte in [source >> 8, source] { key.append(UInt8(truncatingIfNeeded: byte)) }
+        return key
+    }
+}
+
+extension TopicKey {
+    /// Returns the start of all subscriptions of iOS apps to a topic in a partition.
+    static func gateway(_ sender: SenderID, _ topic: TopicName, of partition: Int) -> [UInt8] {
+        [UInt8](copying: Key.topics(.gateway, of: partition).bytes) + self.topic(sender, topic)
+    }
+
+    /// Returns the key of a subscription of an iOS app.
+    static func gateway(_ subscription: Subscription, of partition: Int) -> [UInt8] {
+        let subscriber = subscriber(subscription.sender, subscription.topic, subscription.name)
+        return [UInt8](copying: Key.topics(.gateway, of: partition).bytes) + subscriber
+    }
+}
+
+extension TopicMessageName {
+    /// Reads the key of a message or of its pairs. Returns `nil` for any other key.
+    init?(key: borrowing RawSpan) {
+        guard key.byteCount == 19 else { return nil }
         self.init(sender: SenderID(key.bigEndian(at: 3)), sequence: SequenceNumber(key.bigEndian(at: 11)))
+    }
+}
+
+extension SequenceNumber {
+    /// Reads the key of an entry or of what has become of it. Returns `nil` for any other key.
+    init?(key: borrowing RawSpan) {
+        guard key.byteCount == 11 else { return nil }
+        self.init(key.bigEndian(at: 3))
+    }
+}
+
+extension TopicMark {
+    /// Reads a row. Returns `nil` if it is not a mark.
+    init?(_ key: borrowing RawSpan, _ value: borrowing RawSpan) {
+        guard key.byteCount == 5, value.byteCount == 8 else { return nil }
+        self.init(
+            source: Int(key.byte(at: 3)) << 8 | Int(key.byte(at: 4)),
+            through: SequenceNumber(value.bigEndian(at: 0)))
     }
 }
 
@@ -64,244 +106,68 @@ extension RegistrationName {
 }
 
 extension Commit {
-    private func key(_ row: TopicRow, _ job: TopicJobName, _ name: RegistrationName? = nil) -> Key {
-        Key.topic(row, job, name, among: partitions)
+    /// Puts a message, its pairs, and the expiry entry of these.
+    mutating func put(_ message: TopicMessage) throws(StoreError) {
+        try message.demandStorable()
+        let partition = partition(of: .sender(message.name.sender))
+        TopicRecord.write(message, to: &buffer)
+        putRecord(.fanouts, Key.topic(.message, message.name, of: partition).bytes)
+        putBody(of: message, partition)
     }
 
-    /// Puts a job, its body, and the expiry entry of the body.
-    mutating func put(_ job: TopicJob) throws(StoreError) {
-        try job.demandStorable()
-        TopicRecord.write(job, to: &buffer)
-        putRecord(.fanouts, key(.job, job.name).bytes)
-        TopicRecord.writeBody(of: job, to: &buffer)
-        putRecord(.fanouts, key(.body, job.name).bytes)
-        putExpiry(ExpiryKey(bodyOf: job.name, endsAt: job.bodyEndsAt))
+    /// Removes a message. Its pairs stay.
+    mutating func remove(_ name: TopicMessageName) {
+        delete(.fanouts, Key.topic(.message, name, of: partition(of: .sender(name.sender))).bytes)
     }
 
-    /// Moves the cursor of a job, and removes marks before it.
-    mutating func advance(
-        _ job: TopicJobName, to cursor: TopicCursor, _ marked: [RegistrationName]
-    ) throws(StoreError) {
-        try cursor.demandStorable()
-        TopicRecord.write(cursor, of: job, to: &buffer)
-        putRecord(.fanouts, key(.cursor, job).bytes)
-        for name in marked { delete(.fanouts, key(.mark, job, name).bytes) }
+    /// Puts an entry of a log, its pairs, and the expiry entry of these.
+    mutating func put(_ entry: TopicEntry, _ partition: Int) throws(StoreError) {
+        try entry.demandStorable()
+        TopicRecord.write(entry, of: partition, to: &buffer)
+        putRecord(.fanouts, Key.topic(.entry, entry.sequence, of: partition).bytes)
+        // What another entry at the same place has left.
+        delete(.fanouts, Key.topic(.progress, entry.sequence, of: partition).bytes)
+        if entry.kind == .message { putBody(of: entry.message, partition) }
     }
 
-    /// Removes a job with its cursor and marks. Its body stays.
-    mutating func remove(_ job: TopicJobName, _ marked: [RegistrationName]) {
-        delete(.fanouts, key(.job, job).bytes)
-        delete(.fanouts, key(.cursor, job).bytes)
-        for name in marked { delete(.fanouts, key(.mark, job, name).bytes) }
+    /// Records what has become of an entry.
+    mutating func put(_ progress: TopicProgress, at sequence: SequenceNumber, _ partition: Int) {
+        TopicRecord.write(progress, at: sequence, of: partition, to: &buffer)
+        putRecord(.fanouts, Key.topic(.progress, sequence, of: partition).bytes)
     }
 
-    /// Removes the body of a job and its expiry entry.
-    mutating func removeBody(of job: TopicJobName, _ time: UnixMilliseconds) {
-        delete(.fanouts, key(.body, job).bytes)
-        deleteExpiry(ExpiryKey(bodyOf: job, endsAt: time))
+    /// Removes an entry and what has become of it. Its pairs stay.
+    mutating func removeEntry(at sequence: SequenceNumber, _ partition: Int) {
+        delete(.fanouts, Key.topic(.entry, sequence, of: partition).bytes)
+        delete(.fanouts, Key.topic(.progress, sequence, of: partition).bytes)
     }
 
-    /// Marks the registration of a message, if the message belongs to a job.
-    mutating func mark(_ message: StoredMessage) {
-        guard let job = message.topic?.job else { return }
-        let name = RegistrationName(device: message.device, number: message.registration)
-        put(.fanouts, key(.mark, job, name).bytes, Key().bytes)
-    }
-}
-
-extension SnapshotReader {
-    private func key(_ row: TopicRow, _ job: TopicJobName, _ name: RegistrationName? = nil) -> Key {
-        Key.topic(row, job, name, among: snapshot.partitions)
+    mutating func put(_ mark: TopicMark, _ partition: Int) {
+        put(
+            .fanouts, Key.topicMark(of: mark.source, in: partition).bytes, Key(mark.through.number).bytes)
     }
 
-    /// Returns a page of the recipients of a job, without those for which a message was stored.
-    mutating func topicPage(
-        _ job: TopicJobName, _ topic: TopicName?, after: RegistrationName?, limit: Int
-    ) throws(StoreError) -> StoreResult {
-        var page: TopicPage
-        if let topic {
-            page = try subscribers(job.sender, topic, after: after, limit: limit)
-        } else {
-            page = try registrations(of: job.sender, after: after, limit: limit)
-        }
-        let partition = PartitionKey.sender(job.sender).partition(of: snapshot.partitions)
-        let rows = snapshot.cursor(
-            .fanouts, from: key(.mark, job, after), before: Key.topics(.body, of: partition))
-        while rows.isValid {
-            guard rows.key.byteCount == TopicRow.markBytes else {
-                rows.next()
-                continue
-            }
-            let name = RegistrationName(key: rows.key, at: 19)
-            guard TopicJobName(key: rows.key) == job else { break }
-            if let next = page.next, next < name { break }
-            if name != after { page.marked.append(name) }
-            rows.next()
-        }
-        try rows.finish()
-        let marked = Set(page.marked)
-        page.names.removeAll { marked.contains($0) }
-        return .topicPage(job, page)
+    private mutating func putBody(of message: TopicMessage, _ partition: Int) {
+        TopicRecord.writeBody(of: message, to: &buffer)
+        putRecord(.fanouts, Key.topic(.body, message.name, of: partition).bytes)
+        putExpiry(ExpiryKey(bodyOf: message.name, endsAt: message.bodyEndsAt), of: partition)
     }
 
-    /// Returns a page of the subscribers of a topic.
-    private func subscribers(
-        _ sender: SenderID, _ topic: TopicName, after: RegistrationName?, limit: Int
-    ) throws(StoreError) -> TopicPage {
-        let head = TopicKey.topic(sender, topic)
-        // The end of the range has 1 in place of the NUL.
-        let end = head.dropLast() + [1]
-        let start = after.map { TopicKey.subscriber(sender, topic, $0) + [0] } ?? head
-        let rows = snapshot.cursor(.topics, from: start, before: Array(end))
-        var page = TopicPage(names: [], next: nil)
-        while rows.isValid, page.names.count < limit {
-            if rows.key.byteCount == head.count + 16 {
-                page.names.append(RegistrationName(key: rows.key, at: head.count))
-            }
-            rows.next()
-        }
-        if rows.isValid { page.next = page.names.last }
-        try rows.finish()
-        return page
+    /// Removes the pairs of a message and their expiry entry.
+    mutating func removeBody(of name: TopicMessageName, _ partition: Int, _ time: UnixMilliseconds) {
+        delete(.fanouts, Key.topic(.body, name, of: partition).bytes)
+        deleteExpiry(ExpiryKey(bodyOf: name, endsAt: time), of: partition)
     }
 
-    /// Returns topics with their numbers of subscribers, from a position on.
-    func topics(from position: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
-        let rows = snapshot.cursor(.topics, from: position.map(TopicKey.start) ?? [], before: TopicKey.end)
-        var page = TopicCounts(counts: [], next: nil)
-        // The key prefix of the current topic: a further row with it is counted without being decoded.
-        var head: [UInt8] = []
-        var examined = 0
-        var last: SubscriberPosition?
-        while rows.isValid, examined < examine {
-            examined += 1
-            let end = rows.key.byteCount - 16
-            if !head.isEmpty, head.count == end, rows.key.extracting(0..<end).equals(head.raw) {
-                page.counts[page.counts.count - 1].subscribers += 1
-            } else if let (sender, topic) = TopicKey.topic(of: rows.key) {
-                head = [UInt8](copying: rows.key.extracting(0..<end))
-                page.counts.append(TopicCount(sender: sender, topic: topic, subscribers: 1))
-                last = SubscriberPosition(sender: sender, topic: topic)
-            }
-            if examined == examine, end > 0 {
-                last?.after = RegistrationName(key: rows.key, at: end)
-            }
-            rows.next()
-        }
-        if rows.isValid { page.next = last }
-        try rows.finish()
-        return page
+    /// Lists a subscription of an iOS app.
+    mutating func list(_ subscription: Subscription) {
+        put(.fanouts, gatewayKey(subscription).raw, Key().bytes)
     }
 
-    /// Returns a page of all registrations that a sender may address. It may be short: it reads up to `Limits.Topic.scanRows` rows.
-    private mutating func registrations(
-        of sender: SenderID, after: RegistrationName?, limit: Int
-    ) throws(StoreError) -> TopicPage {
-        let rows = snapshot.cursor(.registry, from: after.map { Key.registration($0) } ?? Key())
-        if let after, rows.isValid, rows.key.equals(Key.registration(after).bytes) { rows.next() }
-        var page = TopicPage(names: [], next: nil)
-        var met: RegistrationName?
-        var examined = 0
-        while rows.isValid, examined < Limits.Topic.scanRows, page.names.count < limit {
-            examined += 1
-            switch RegistryRow(rows.key) {
-            case .registration(let name):
-                met = name
-                if let registration = try? RegistryRecord.registration(rows.value, name) {
-                    if registration.allows(sender) { page.names.append(name) }
-                } else {
-                    unreadable += 1
-                }
-            case .device(let device):
-                // The next page starts at this device if this page ends before its first registration.
-                if examined == Limits.Topic.scanRows {
-                    met = RegistrationName(device: device, number: RegistrationNumber(0))
-                }
-            case .subscription(let name, _, _):
-                // Subscriptions follow all registrations of a device.
-                guard let next = Key.after(name.device.number) else { break }
-                rows.seek(next)
-                continue
-            case nil: break
-            }
-            rows.next()
-        }
-        if rows.isValid, limit > 0 { page.next = met ?? after }
-        try rows.finish()
-        return page
-    }
+    /// Removes it from the list.
+    mutating func unlist(_ subscription: Subscription) { delete(.fanouts, gatewayKey(subscription).raw) }
 
-    /// Returns unfinished jobs of a partition.
-    mutating func topicJobs(
-        after: TopicJobName?, limit: Int, of partition: Int
-    ) throws(StoreError) -> StoreResult {
-        let rows = snapshot.cursor(
-            .fanouts, from: after.map { key(.job, $0) } ?? Key.topics(.job, of: partition),
-            before: Key.topics(.cursor, of: partition))
-        var jobs: [TopicJob] = []
-        while rows.isValid, jobs.count < limit {
-            if let name = TopicJobName(key: rows.key, .job), name != after {
-                if var job = try? TopicRecord.job(rows.value, name),
-                    case .success(let shared)? = try shared(by: name), let cursor = try cursor(of: name)
-                {
-                    job.body = shared.body
-                    job.apns = shared.apns
-                    job.cursor = cursor
-                    jobs.append(job)
-                } else {
-                    unreadable += 1
-                }
-            }
-            rows.next()
-        }
-        let isLast = !rows.isValid
-        try rows.finish()
-        return .topicJobs(jobs, isLast: isLast)
-    }
-
-    /// Returns the shared body of a job. Returns `nil` if there is none.
-    func shared(by job: TopicJobName) throws(StoreError) -> Result<SharedBody, RecordFault>? {
-        let key = key(.body, job)
-        let rows = snapshot.cursor(.fanouts, from: key)
-        var found: Result<SharedBody, RecordFault>?
-        if rows.isValid, rows.key.equals(key.bytes) {
-            do throws(RecordFault) { found = .success(try TopicRecord.body(rows.value, job)) } catch {
-                found = .failure(error)
-            }
-        }
-        try rows.finish()
-        return found
-    }
-
-    /// Returns the cursor of a job. Returns `nil` if it cannot be read.
-    private func cursor(of job: TopicJobName) throws(StoreError) -> TopicCursor? {
-        let key = key(.cursor, job)
-        let rows = snapshot.cursor(.fanouts, from: key)
-        var found: TopicCursor? = TopicCursor()
-        if rows.isValid, rows.key.equals(key.bytes) { found = try? TopicRecord.cursor(rows.value, job) }
-        try rows.finish()
-        return found
-    }
-
-    /// Adds the shared bodies to the messages of a page.
-    ///
-    /// A message whose body is not there stays without it (`StoredMessage.hasBody`): the bodies are in the log of another partition,
-    /// of which a node of a cluster may have applied less. One that cannot be read is the same to the device, and is counted.
-    mutating func join(_ page: [StoredMessage]) throws(StoreError) -> [StoredMessage] {
-        guard page.contains(where: { $0.topic != nil }) else { return page }
-        var joined = page
-        for at in joined.indices {
-            guard let job = joined[at].topic?.job else { continue }
-            switch try shared(by: job) {
-            case .success(let shared)?:
-                joined[at].topic = shared.reference
-                joined[at].fields = MessageFields(
-                    messageID: joined[at].messageID, collapseKey: joined[at].collapseKey, body: shared.body,
-                    apns: joined[at].apns == nil ? nil : shared.apns ?? [])
-            case .failure?: unreadable += 1
-            case nil: break
-            }
-        }
-        return joined
+    private func gatewayKey(_ subscription: Subscription) -> [UInt8] {
+        TopicKey.gateway(subscription, of: partition(of: .device(subscription.name.device)))
     }
 }

@@ -12,7 +12,7 @@ public enum MessageRecord {
         static let high = Flags(rawValue: 4)
         static let wantsReceipt = Flags(rawValue: 8)
         static let delaysWhileIdle = Flags(rawValue: 16)
-        /// The body is stored with the topic job.
+        /// The body is stored with the topic message.
         static let shares = Flags(rawValue: 32)
         /// It reports an upstream message that has expired.
         static let sendError = Flags(rawValue: 64)
@@ -64,7 +64,7 @@ public enum MessageRecord {
         if let discarded { writer.number(UInt64(discarded)) }
         if let key = message.collapseKey { writer.bytes(key) }
         writer.number(message.sender?.number ?? 0)
-        if let job = message.topic?.job { writer.number(job.sequence.number) }
+        if let name = message.topic?.message { writer.number(name.sequence.number) }
         writer.signed(message.acceptedAt)
         writer.bytes(message.messageID)
         if let apns { writer.bytes(apns) }
@@ -77,7 +77,7 @@ public enum MessageRecord {
         buffer = writer.finish()
     }
 
-    /// Returns the message in a record. Of a shared body it names the topic job only. Throws `RecordFault` if it cannot be read.
+    /// Returns the message in a record. Of a shared body it names the topic message only. Throws `RecordFault` if it cannot be read.
     public static func message(
         _ bytes: borrowing RawSpan, device: DeviceID, sequence: SequenceNumber
     ) throws(RecordFault) -> StoredMessage {
@@ -120,7 +120,7 @@ public enum MessageRecord {
         if flags.contains(.marker) { kind = .discardedMarker(count: try reader.count()) }
         let collapseKey = flags.contains(.collapses) ? try reader.byteArray() : nil
         let sender = SenderID(recorded: try reader.number())
-        let job = flags.contains(.shares) ? SequenceNumber(try reader.number()) : nil
+        let shared = flags.contains(.shares) ? SequenceNumber(try reader.number()) : nil
         let acceptedAt = try reader.signed()
         var message = StoredMessage(
             device: device, sequence: sequence, salt: salt, registration: registration, sender: sender,
@@ -130,9 +130,9 @@ public enum MessageRecord {
             delaysWhileIdle: flags.contains(.delaysWhileIdle), body: [])
         if flags.contains(.apns) { message.apns = try reader.byteArray() }
         if flags.contains(.sendError) { message.kind = .sendError(of: SequenceNumber(try reader.number())) }
-        if let job {
+        if let shared {
             guard let sender else { throw .value }
-            message.topic = TopicReference(withoutBodyOf: TopicJobName(sender: sender, sequence: job))
+            message.topic = TopicReference(withoutBodyOf: TopicMessageName(sender: sender, sequence: shared))
         }
         return message
     }

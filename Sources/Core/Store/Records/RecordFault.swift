@@ -25,11 +25,12 @@ public struct RecordIdentity: Sendable {
         case tally = 6
         case group = 8
         case subscription = 7
-        case topicJob = 9
-        case topicCursor = 10
+        case topicMessage = 9
+        case topicProgress = 10
         case topicBody = 11
         case installation = 12
         case feedback = 13
+        case topicEntry = 14
     }
 
     init(_ kind: Kind, _ high: UInt64, _ low: UInt64 = 0) {

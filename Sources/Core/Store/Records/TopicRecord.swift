@@ -1,19 +1,32 @@
 public import Basics
 public import Delivery
 
-/// The part that the messages of a topic job share.
+/// The part that the mailbox entries of a topic message share.
 public struct SharedBody: Sendable, Equatable {
-    /// The job, and the `from` of its messages.
+    /// The topic message, and the `from` of its mailbox entries.
     public var reference: TopicReference
     /// The key-value pairs.
     public var body: EncodedAppData
     /// See `MessageFields`.
     public var apns: [UInt8]?
+
+    /// Creates the part of a topic message.
+    init(_ message: TopicMessage) {
+        self.init(
+            reference: TopicReference(message: message.name, path: message.target.path), body: message.body,
+            apns: message.apns)
+    }
+
+    init(reference: TopicReference, body: EncodedAppData, apns: [UInt8]?) {
+        self.reference = reference
+        self.body = body
+        self.apns = apns
+    }
 }
 
-/// Encodes and decodes topic jobs: the job, its cursor, and the body that its messages share.
+/// Encodes and decodes topic messages: the message, its entry in the log of a partition, what has become of that, and its pairs.
 ///
-/// They are three records because the job is removed early, the cursor changes often, and the body stays long.
+/// They are records of their own because message and entry are removed early, the progress changes often, and the pairs stay long.
 public enum TopicRecord {
     private static let version: UInt8 = 1
 
@@ -25,37 +38,130 @@ public enum TopicRecord {
         static let delays = Flags(rawValue: 8)
         static let restricted = Flags(rawValue: 16)
         static let condition = Flags(rawValue: 32)
-        static let all: Flags = [.collapses, .high, .wantsReceipt, .delays, .restricted, .condition]
+        /// The pairs have a part for APNs alone.
+        static let apns = Flags(rawValue: 64)
+        static let all: Flags = [
+            .collapses, .high, .wantsReceipt, .delays, .restricted, .condition, .apns,
+        ]
     }
 
-    /// Replaces the content of a buffer with the record of a job, without its body and its cursor.
-    public static func write(_ job: TopicJob, to buffer: inout ByteBuffer) {
-        var flags: Flags = []
-        if job.collapseKey != nil { flags.insert(.collapses) }
-        if job.priority == .high { flags.insert(.high) }
-        if job.wantsReceipt { flags.insert(.wantsReceipt) }
-        if job.delaysWhileIdle { flags.insert(.delays) }
-        if job.restrictedPackage != nil { flags.insert(.restricted) }
-        if job.target.isCondition { flags.insert(.condition) }
-        var writer = RecordWriter(buffer, version: version, place: place(.topicJob, job.name))
-        writer.byte(flags.rawValue)
-        writer.number(UInt64(job.salt))
-        writer.signed(job.acceptedAt)
-        writer.signed(job.expiresAt)
-        writer.bytes(job.messageID)
-        if let key = job.collapseKey { writer.bytes(key) }
-        if let package = job.restrictedPackage { writer.bytes(package) }
-        if job.target.isCondition { writer.number(UInt64(job.target.truth)) }
-        writer.number(UInt64(job.target.topics.count))
-        for topic in job.target.topics { writer.bytes(topic.bytes) }
+    /// Replaces the content of a buffer with the record of a message, without its pairs.
+    public static func write(_ message: TopicMessage, to buffer: inout ByteBuffer) {
+        var writer = RecordWriter(buffer, version: version, place: place(.topicMessage, message.name))
+        write(message, &writer)
         buffer = writer.finish()
     }
 
-    /// Returns the job in a record, without a body and with its cursor at the start. Throws `RecordFault` if it cannot be read.
-    public static func job(
-        _ bytes: borrowing RawSpan, _ name: TopicJobName
-    ) throws(RecordFault) -> TopicJob {
-        var reader = try RecordReader(copy bytes, version: version, place: place(.topicJob, name))
+    /// Returns the message in a record, without its pairs. Throws `RecordFault` if it cannot be read.
+    public static func message(
+        _ bytes: borrowing RawSpan, _ name: TopicMessageName
+    ) throws(RecordFault) -> TopicMessage {
+        var reader = try RecordReader(copy bytes, version: version, place: place(.topicMessage, name))
+        let message = try message(&reader, name)
+        try reader.finish()
+        return message
+    }
+
+    /// Replaces the content of a buffer with the record of an entry, without pairs and progress.
+    public static func write(_ entry: TopicEntry, of partition: Int, to buffer: inout ByteBuffer) {
+        var writer = RecordWriter(
+            buffer, version: version, place: place(.topicEntry, entry.sequence, partition))
+        switch entry.kind {
+        case .message: writer.byte(0)
+        case .discarded(let count):
+            writer.byte(1)
+            writer.number(UInt64(count))
+        }
+        writer.number(entry.message.name.sender.number)
+        writer.number(entry.message.name.sequence.number)
+        write(entry.message, &writer)
+        buffer = writer.finish()
+    }
+
+    /// Returns the entry in a record, without pairs and progress. Throws `RecordFault` if it cannot be read.
+    public static func entry(
+        _ bytes: borrowing RawSpan, _ sequence: SequenceNumber, of partition: Int
+    ) throws(RecordFault) -> TopicEntry {
+        var reader = try RecordReader(
+            copy bytes, version: version, place: place(.topicEntry, sequence, partition))
+        let isDiscarded = try RegistryRecord.flag(&reader)
+        let kind: TopicEntry.Kind = isDiscarded ? .discarded(count: try reader.count()) : .message
+        let sender = SenderID(try reader.number())
+        let name = TopicMessageName(sender: sender, sequence: SequenceNumber(try reader.number()))
+        let message = try message(&reader, name)
+        try reader.finish()
+        return TopicEntry(sequence: sequence, kind: kind, message: message)
+    }
+
+    /// Replaces the content of a buffer with the record of what has become of an entry.
+    public static func write(
+        _ progress: TopicProgress, at sequence: SequenceNumber, of partition: Int, to buffer: inout ByteBuffer
+    ) {
+        var writer = RecordWriter(
+            buffer, version: version, place: place(.topicProgress, sequence, partition))
+        writer.number(progress.reached)
+        writer.byte(progress.isOffered ? 1 : 0)
+        buffer = writer.finish()
+    }
+
+    /// Returns what has become of an entry. Throws `RecordFault` if it cannot be read.
+    public static func progress(
+        _ bytes: borrowing RawSpan, _ sequence: SequenceNumber, of partition: Int
+    ) throws(RecordFault) -> TopicProgress {
+        var reader = try RecordReader(
+            copy bytes, version: version, place: place(.topicProgress, sequence, partition))
+        let progress = TopicProgress(
+            reached: try reader.number(), isOffered: try RegistryRecord.flag(&reader))
+        try reader.finish()
+        return progress
+    }
+
+    /// Replaces the content of a buffer with the record of the pairs of a message.
+    public static func writeBody(of message: TopicMessage, to buffer: inout ByteBuffer) {
+        var writer = RecordWriter(buffer, version: version, place: place(.topicBody, message.name))
+        writer.bytes(message.target.path)
+        writer.bytes(message.body)
+        writer.byte(message.apns == nil ? 0 : 1)
+        if let apns = message.apns { writer.bytes(apns) }
+        buffer = writer.finish()
+    }
+
+    /// Returns the pairs in a record. Throws `RecordFault` if it cannot be read.
+    public static func body(
+        _ bytes: borrowing RawSpan, _ name: TopicMessageName
+    ) throws(RecordFault) -> SharedBody {
+        var reader = try RecordReader(copy bytes, version: version, place: place(.topicBody, name))
+        let path = try reader.byteArray()
+        let body = try reader.byteArray()
+        let apns = try RegistryRecord.flag(&reader) ? try reader.byteArray() : nil
+        try reader.finish()
+        return SharedBody(reference: TopicReference(message: name, path: path), body: body, apns: apns)
+    }
+
+    private static func write(_ message: TopicMessage, _ writer: inout RecordWriter) {
+        var flags: Flags = []
+        if message.collapseKey != nil { flags.insert(.collapses) }
+        if message.priority == .high { flags.insert(.high) }
+        if message.wantsReceipt { flags.insert(.wantsReceipt) }
+        if message.delaysWhileIdle { flags.insert(.delays) }
+        if message.restrictedPackage != nil { flags.insert(.restricted) }
+        if message.target.isCondition { flags.insert(.condition) }
+        if message.apns != nil { flags.insert(.apns) }
+        writer.byte(flags.rawValue)
+        writer.number(UInt64(message.salt))
+        writer.signed(message.acceptedAt)
+        writer.signed(message.expiresAt)
+        writer.bytes(message.messageID)
+        if let key = message.collapseKey { writer.bytes(key) }
+        if let package = message.restrictedPackage { writer.bytes(package) }
+        if message.target.isCondition { writer.number(UInt64(message.target.truth)) }
+        writer.number(UInt64(message.target.topics.count))
+        for topic in message.target.topics { writer.bytes(topic.bytes) }
+    }
+
+    private static func message(
+        _ reader: inout RecordReader, _ name: TopicMessageName
+    ) throws(RecordFault) -> TopicMessage {
         let flags = Flags(rawValue: try reader.byte())
         guard Flags.all.isSuperset(of: flags) else { throw .value }
         guard let salt = UInt32(exactly: try reader.number()) else { throw .value }
@@ -72,7 +178,6 @@ public enum TopicRecord {
             guard let topic = TopicName(try reader.byteArray()) else { throw .value }
             topics.append(topic)
         }
-        try reader.finish()
         let target: TopicTarget?
         if flags.contains(.condition) {
             target = TopicTarget(topics: topics, truth: truth)
@@ -80,73 +185,21 @@ public enum TopicRecord {
             target = topics.count == 1 ? TopicTarget(topics[0]) : nil
         }
         guard let target else { throw .value }
-        return TopicJob(
+        return TopicMessage(
             name: name, salt: salt, target: target, messageID: messageID, collapseKey: collapseKey,
             priority: flags.contains(.high) ? .high : .normal,
             wantsReceipt: flags.contains(.wantsReceipt), delaysWhileIdle: flags.contains(.delays),
-            restrictedPackage: restricted, acceptedAt: acceptedAt, expiresAt: expiresAt, body: [])
+            restrictedPackage: restricted, acceptedAt: acceptedAt, expiresAt: expiresAt, body: [],
+            apns: flags.contains(.apns) ? [] : nil)
     }
 
-    /// Replaces the content of a buffer with the record of a cursor.
-    public static func write(_ cursor: TopicCursor, of name: TopicJobName, to buffer: inout ByteBuffer) {
-        var writer = RecordWriter(buffer, version: version, place: place(.topicCursor, name))
-        writer.number(UInt64(cursor.pass))
-        writer.number(cursor.reached)
-        writer.byte(cursor.after == nil ? 0 : 1)
-        if let after = cursor.after {
-            writer.number(after.device.number)
-            writer.number(after.number.number)
-        }
-        buffer = writer.finish()
-    }
-
-    /// Returns the cursor in a record. Throws `RecordFault` if it cannot be read.
-    public static func cursor(
-        _ bytes: borrowing RawSpan, _ name: TopicJobName
-    ) throws(RecordFault) -> TopicCursor {
-        var reader = try RecordReader(copy bytes, version: version, place: place(.topicCursor, name))
-        let pass = try reader.count()
-        let reached = try reader.number()
-        var after: RegistrationName?
-        switch try reader.byte() {
-        case 0: break
-        case 1:
-            let device = DeviceID(try reader.number())
-            after = RegistrationName(device: device, number: RegistrationNumber(try reader.number()))
-        default: throw .value
-        }
-        try reader.finish()
-        return TopicCursor(pass: pass, after: after, reached: reached)
-    }
-
-    /// Replaces the content of a buffer with the record of a shared body.
-    public static func writeBody(of job: TopicJob, to buffer: inout ByteBuffer) {
-        var writer = RecordWriter(buffer, version: version, place: place(.topicBody, job.name))
-        writer.bytes(job.target.path)
-        writer.bytes(job.body)
-        writer.byte(job.apns == nil ? 0 : 1)
-        if let apns = job.apns { writer.bytes(apns) }
-        buffer = writer.finish()
-    }
-
-    /// Returns the shared body in a record. Throws `RecordFault` if it cannot be read.
-    public static func body(
-        _ bytes: borrowing RawSpan, _ name: TopicJobName
-    ) throws(RecordFault) -> SharedBody {
-        var reader = try RecordReader(copy bytes, version: version, place: place(.topicBody, name))
-        let path = try reader.byteArray()
-        let body = try reader.byteArray()
-        var apns: [UInt8]?
-        switch try reader.byte() {
-        case 0: break
-        case 1: apns = try reader.byteArray()
-        default: throw .value
-        }
-        try reader.finish()
-        return SharedBody(reference: TopicReference(job: name, path: path), body: body, apns: apns)
-    }
-
-    private static func place(_ kind: RecordIdentity.Kind, _ name: TopicJobName) -> RecordIdentity {
+    private static func place(_ kind: RecordIdentity.Kind, _ name: TopicMessageName) -> RecordIdentity {
         RecordIdentity(kind, name.sender.number, name.sequence.number)
+    }
+
+    private static func place(
+        _ kind: RecordIdentity.Kind, _ sequence: SequenceNumber, _ partition: Int
+    ) -> RecordIdentity {
+        RecordIdentity(kind, UInt64(partition), sequence.number)
     }
 }

@@ -65,7 +65,7 @@ extension ClusterHost {
                 switch item {
                 case .event(let event):
                     tally.forwarded(.event, .received)
-                    route(.received(event, from: node), now)
+                    route(.received(event), now)
                 case .command(let connection, let command):
                     tally.forwarded(.command, .received)
                     route(.receivedCommand(command, to: connection, from: node), now)
@@ -148,7 +148,7 @@ extension ClusterHost {
     private func send(_ event: Event, to owner: NodeNumber, mayWait: Bool, _ now: Now) {
         guard mayWait || hasRoom(for: owner),
             write(to: owner, { $0.append(event, now: now.monotonic) })
-        else { return route(.unsent(event, to: owner), now) }
+        else { return route(.unsent(event), now) }
         tally.forwarded(.event, .sent)
     }
 

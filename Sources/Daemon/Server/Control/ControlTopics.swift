@@ -3,7 +3,7 @@ import Delivery
 import Operator
 import Store
 
-/// The commands for topics and for messages to topics that are being sent.
+/// The commands for topics and for the live messages to topics.
 extension ControlServer {
     /// Returns a page of the topics. Subscribers are counted in reads of a few thousand each, so that no read blocks the store.
     func listTopics(_ command: ListTopics) throws(OperatorProblem) -> ListTopics.Answer {
@@ -22,46 +22,38 @@ extension ControlServer {
             nextAfter: isLast ? nil : rows.last.map { TopicPosition(sender: $0.sender, topic: $0.topic) })
     }
 
-    /// Returns the messages to topics that are being sent, the oldest of each sender first.
+    /// Returns the messages to topics that devices may still be sent, the newest first.
     func listRunningTopics(_ command: ListRunningTopics) throws(OperatorProblem) -> ListRunningTopics.Answer {
         let limit = command.limit
-        let answers = try ask { $0.runningTopics(limit: limit) }
-        let jobs = answers.flatMap(\.jobs).sorted { $0.name < $1.name }.prefix(limit)
+        var (messages, count): ([LiveTopicMessage], Int) = ([], 0)
+        for answer in try ask({ $0.runningTopics(limit: limit) }) {
+            messages = messages.merged(with: answer.messages, limit: limit)
+            count = max(count, answer.count)
+        }
         var rows: [ListRunningTopics.Row] = []
-        for job in jobs { rows.append(try row(job)) }
-        return ListRunningTopics.Answer(
-            messages: rows, leftOut: answers.reduce(0) { $0 + $1.count } - rows.count)
+        for live in messages { rows.append(try row(live)) }
+        return ListRunningTopics.Answer(messages: rows, leftOut: max(0, count - rows.count))
     }
 
-    private func row(_ job: TopicJob) throws(OperatorProblem) -> ListRunningTopics.Row {
-        var total: Int?
-        var done = 0
-        let passes = job.target.passes
-        for (number, pass) in passes.enumerated() {
+    private func row(_ live: LiveTopicMessage) throws(OperatorProblem) -> ListRunningTopics.Row {
+        let (sender, target) = (live.message.name.sender, live.message.target)
+        var subscribers: Int?
+        for pass in target.passes {
             // The number of a sender's app instances is unknown without reading all of them.
             guard case .topic(let place) = pass else { continue }
-            let topic = job.target.topics[place]
-            let all = try subscribers(of: job.name.sender, topic, after: nil)
-            total = (total ?? 0) + all
-            if number < job.cursor.pass {
-                done += all
-            } else if number == job.cursor.pass, let after = job.cursor.after {
-                done += all - (try subscribers(of: job.name.sender, topic, after: after))
-            }
+            subscribers = (subscribers ?? 0) + (try self.subscribers(of: sender, target.topics[place]))
         }
-        let topics = job.target.topics.map { Self.text($0.bytes) }
+        let topics = target.topics.map { Self.text($0.bytes) }
         return ListRunningTopics.Row(
-            sender: job.name.sender, messageID: Self.text(job.messageID),
-            to: job.target.isCondition ? "condition" : "/topics/\(topics[0])", topics: topics,
-            since: job.acceptedAt, expiresAt: job.expiresAt, sent: Int(clamping: job.cursor.reached),
-            done: total == nil ? nil : max(0, done), total: total)
+            sender: sender, messageID: Self.text(live.message.messageID),
+            to: target.isCondition ? "condition" : "/topics/\(topics[0])", topics: topics,
+            since: live.message.acceptedAt, expiresAt: live.message.expiresAt,
+            reached: Int(clamping: live.reached), subscribers: subscribers)
     }
 
-    /// Returns the number of subscribers of a topic, either all or those after a given one.
-    private func subscribers(
-        of sender: SenderID, _ topic: TopicName, after: RegistrationName?
-    ) throws(OperatorProblem) -> Int {
-        try counts(from: SubscriberPosition(sender: sender, topic: topic, after: after)) { count, _ in
+    /// Returns the number of subscribers of a topic.
+    private func subscribers(of sender: SenderID, _ topic: TopicName) throws(OperatorProblem) -> Int {
+        try counts(from: SubscriberPosition(sender: sender, topic: topic)) { count, _ in
             count.sender == sender && count.topic == topic
         }.first?.subscribers ?? 0
     }

@@ -71,8 +71,9 @@ extension StoreQuery {
         case .groupLabelled: 8
         case .installation: 9
         case .unusedInstallations: 10
-        case .topicPage: 11
-        case .topicJobs: 12
+        case .topicMessages: 11
+        case .topicEntries: 12
+        case .topicDevices: 13
         }
     }
 }

@@ -75,8 +75,8 @@ final class ReactorHost: ReactorDelegate {
         }
     }
 
-    /// Returns the messages to topics that are being sent on this reactor; see `Partition.runningTopics`.
-    func runningTopics(limit: Int) -> (jobs: [TopicJob], count: Int) {
+    /// Returns the live messages to topics of the partitions of this reactor; see `Partition.runningTopics`.
+    func runningTopics(limit: Int) -> (messages: [LiveTopicMessage], count: Int) {
         turns.runningTopics(limit: limit)
     }
 

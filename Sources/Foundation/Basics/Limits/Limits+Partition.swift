@@ -22,8 +22,8 @@ extension Limits {
         public static let leastExpiredPerSweep = 1_000
         /// Last contacts of devices that one partition remembers at least while the store fails.
         public static let leastPendingLastSeen = 64
-        /// Messages to topics that one partition may have in progress at least: those of one sender.
-        public static let leastTopicJobs = Limits.Topic.jobsPerSender
+        /// Messages to topics that wait in one partition at least for the logs of all: those of one sender.
+        public static let leastOpenTopics = Limits.Topic.openPerSender
         /// Requests of one kind that may wait in one partition at least: ten times those of one connection.
         public static let leastWaitingRequests = 1_000
         /// Empty mailboxes that one partition may keep in memory at least.

@@ -16,34 +16,35 @@ extension Limits {
         public static let changeRetrySeconds = 1
         /// Bytes of keys and values of a message to a topic (FCM).
         public static let payloadBytes = 2_048
-        /// Messages to topics that one sender may have in progress; the next is refused as too many (FCM).
-        public static let jobsPerSender = 1_000
-        /// The same for all senders: their bodies take up to 40 MB of memory.
-        public static let jobs = 10_000
-        /// Subscribers whose devices are looked up at once for one message; each may be a query to the store.
+        /// Messages to topics of one sender that not all partitions have in their logs; the next is refused as too many (FCM).
+        public static let openPerSender = 1_000
+        /// The same for all senders: their pairs take up to 40 MB of memory.
+        public static let open = 10_000
+        /// Messages that are passed on to a partition at once, so that other events of the partition are not delayed.
+        public static let copiedAtOnce = 64
+        /// Live messages to topics in the logs: their heads take about 40 MB of memory.
+        public static let live = 100_000
+        /// Live messages of one topic: all of them are discarded when there are more, as those of a full mailbox. It is ten times what a
+        /// device may have waiting, so that few devices lose what they could have had.
+        public static let livePerTopic = 1_000
+        /// Bytes of pairs that a partition keeps for the devices that are connected; beyond, they are read from the store.
+        public static let bodyBytes = 8_388_608
+        /// Devices whose mailboxes topic messages enter in one batch: some milliseconds, so that other messages are not delayed.
+        public static let devicesPerBatch = 256
+        /// Devices with iOS apps that are looked up at once for one message; each may be a query to the store.
         public static let page = 128
-        /// Pages of all topic messages in progress at once in one partition, so that other messages are not delayed.
-        public static let pagesInFlight = 4
-        /// The same in all partitions, for the same reason; each may have one.
-        public static let pagesInAll = 16
         /// Rows of the registry read for one page of a condition that matches all topics: a sender may have few rows among very
         /// many.
         public static let scanRows = 4_096
         /// Subscriptions counted in one read for an operator: some milliseconds, in which no write is blocked.
         public static let countRows = 65_536
-        /// Milliseconds after which subscribers whose lookup failed are retried.
+        /// Milliseconds after which what has failed is retried: a query, or what another partition could not store.
         public static let retryMilliseconds = 1_000
-        /// Topic messages read at once when fan-out resumes after a restart.
-        public static let jobsRead = 64
-        /// Seconds for which a shared body outlives its messages: by then the last of them has been swept.
+        /// Topic messages read at once after a start, with their pairs.
+        public static let messagesRead = 64
+        /// Entries of a log read at once after a start, without pairs.
+        public static let entriesRead = 1_024
+        /// Seconds for which the pairs of a message outlive it: by then the last mailbox has been swept.
         public static let sharedBodyGraceSeconds = 3_600
-        /// Milliseconds until a message is read again whose shared body is not there: on a node of a cluster, another partition's
-        /// log has it, which is a little behind. Each further read of the message is after twice as long.
-        public static let bodyRetryMilliseconds: Int64 = 500
-        /// How often that time doubles, to a little more than an hour: a body that was damaged never comes, and its messages are
-        /// read again until they expire.
-        public static let bodyRetryDoublings = 13
-        /// Registrations of a partition whose messages are read again in one tick: after a takeover all of them may wait.
-        public static let bodyRetriesPerTick = 1_000
     }
 }

@@ -43,9 +43,9 @@ public enum Metric: Int, CaseIterable, Sendable {
     case devicesUnused
     /// Messages to topics and conditions that were accepted.
     case topicMessages
-    /// Registrations that topic messages were sent to.
+    /// App instances whose mailboxes topic messages have entered, or that were sent now-or-never ones.
     case topicRecipients
-    /// Topic messages in progress.
+    /// Topic messages that not all partitions have.
     case topicMessagesOpen
     case storeCommitTimes
     case storeSyncTimes

@@ -68,6 +68,7 @@ extension Metric {
     /// The queries of the store, as the label `query` names them; a test compares them with `StoreQuery`.
     public static let storeQueries = [
         "device", "messages", "gateway_message", "gateway_devices", "upstream", "expired", "unseen", "group",
-        "group_labelled", "installation", "unused_installations", "topic_page", "topic_jobs",
+        "group_labelled", "installation", "unused_installations", "topic_messages", "topic_entries",
+        "topic_devices",
     ]
 }

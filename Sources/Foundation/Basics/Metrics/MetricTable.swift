@@ -137,10 +137,12 @@ extension Metric {
             help: "Messages to topics and conditions accepted."),
         Row(
             metric: .topicRecipients, name: "ccs_topic_recipients_total", kind: .counter,
-            help: "Registrations that messages to topics and conditions were sent to."),
+            help: "App instances whose mailboxes messages to topics and conditions have entered."),
         Row(
             metric: .topicMessagesOpen, name: "ccs_topic_messages_open", kind: .gauge,
-            help: "Messages to topics and conditions in progress."),
+            help:
+                "Messages to topics and conditions that not all partitions have, and batches of connected devices that are being sent them."
+        ),
     ]
 
     private static let inside: [Row] = [

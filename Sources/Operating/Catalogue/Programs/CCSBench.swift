@@ -72,7 +72,7 @@ extension Program {
             Command(
                 "fanout", "Measure one message to a topic with many subscribers during other traffic.",
                 details: [
-                    "Each subscriber is a separate device that checks in, registers and is subscribed through Instance ID, over keep-alive connections. The growth of the store is that of its table files between two restarts, which write all data of the journal into them."
+                    "Each subscriber is a separate device that checks in, registers and is subscribed through Instance ID, over keep-alive connections. The message is done when all partitions and all subscribers that are online have it; the others get it with their next login. The growth of the store is that of its table files between two restarts, which write all data of the journal into them."
                 ],
                 options: [
                     Option(

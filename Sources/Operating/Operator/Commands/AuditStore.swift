@@ -105,7 +105,7 @@ public struct AuditStore: OperatorCommand {
             .required("installations", .count, \.installations, "Firebase installations."),
             .required("subscriptions", .count, \.subscriptions, "Subscriptions to topics."),
             .required(
-                "topic_messages", .count, \.topicMessages, "Messages to topics that are still being sent."),
+                "topic_messages", .count, \.topicMessages, "Messages to topics that not all partitions have."),
             .required(
                 "partitions", .count, \.partitions,
                 "The number of partitions, over which the counts are summed."),

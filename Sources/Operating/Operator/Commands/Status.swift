@@ -153,11 +153,11 @@ extension ShowStatus.Answer {
 
         public static let fields = Fields(
             Topics.init(inProgress:accepted:recipients:),
-            .required("in_progress", .count, \.inProgress, "Messages that are still being sent."),
+            .required("in_progress", .count, \.inProgress, "Messages that not all partitions have."),
             .required("accepted", .count, \.accepted, "Messages accepted since the start."),
             .required(
                 "recipients", .count, \.recipients,
-                "The number of registrations that such messages were sent to."))
+                "The number of app instances whose mailboxes such messages have entered."))
     }
 
     /// The state of the store.

@@ -60,7 +60,7 @@ public struct ListTopics: OperatorCommand {
     }
 }
 
-/// Lists the messages to topics that are still being sent.
+/// Lists the live messages to topics.
 public struct ListRunningTopics: OperatorCommand {
     public var limit: Int = Self.presetLimit
 
@@ -68,15 +68,15 @@ public struct ListRunningTopics: OperatorCommand {
     public static let presetLimit = 20
 
     public static let summary = OperationSummary.reading(
-        "topics running", "List the messages to topics and conditions that are still being sent.",
+        "topics running", "List the messages to topics and conditions that devices may still be sent.",
         details: [
-            "\"done\" of \"total\" subscribers have been processed, and \"sent\" of them were sent the message; the others have left the topic or do not match the whole condition. A condition that also matches devices without subscriptions has no total."
+            "A message reaches a subscriber when it enters its mailbox: at once if its device is connected, else with the next login of the device. It is listed until it expires, or a newer message with its collapse key to the same recipients takes its place. A condition that also matches devices without subscriptions has no number of subscribers."
         ])
     public static let fields = Fields(
         ListRunningTopics.init(limit:),
         .preset("limit", .integer(1...Limits.Operator.listedRows), \.limit, presetLimit, "List up to N."))
 
-    /// A message to a topic or condition that is being sent.
+    /// A live message to a topic or condition.
     public struct Row: Record {
         public var sender: SenderID
         public var messageID: String
@@ -85,16 +85,14 @@ public struct ListRunningTopics: OperatorCommand {
         public var topics: [String]
         public var since: UnixMilliseconds
         public var expiresAt: UnixMilliseconds
-        public var sent: Int
-        /// The number of processed subscribers; `nil` if there is no total.
-        public var done: Int?
+        public var reached: Int
         /// The number of subscribers; `nil` if it is unknown.
-        public var total: Int?
+        public var subscribers: Int?
 
         /// Creates a row.
         public init(
             sender: SenderID, messageID: String, to: String, topics: [String], since: UnixMilliseconds,
-            expiresAt: UnixMilliseconds, sent: Int, done: Int?, total: Int?
+            expiresAt: UnixMilliseconds, reached: Int, subscribers: Int?
         ) {
             self.sender = sender
             self.messageID = messageID
@@ -102,26 +100,26 @@ public struct ListRunningTopics: OperatorCommand {
             self.topics = topics
             self.since = since
             self.expiresAt = expiresAt
-            self.sent = sent
-            self.done = done
-            self.total = total
+            self.reached = reached
+            self.subscribers = subscribers
         }
 
         public static let fields = Fields(
-            Row.init(sender:messageID:to:topics:since:expiresAt:sent:done:total:),
+            Row.init(sender:messageID:to:topics:since:expiresAt:reached:subscribers:),
             .required("sender_id", .sender, \.sender, "The sender ID."),
             .required("message_id", .text, \.messageID, "The ID that the app server gave the message."),
             .required("to", .text, \.to, "/topics/NAME, or condition."),
             .required("topics", .list(.text), \.topics, "The topics of the message."),
             .required("since", .time, \.since, "When the message was accepted."),
             .required("expires_at", .time, \.expiresAt, "When the message expires."),
-            .required("sent", .count, \.sent, "The number of subscribers that were sent the message."),
+            .required(
+                "reached", .count, \.reached, "The number of app instances whose mailboxes it has entered."),
             .nullable(
-                "done", .count, \.done, "The number of processed subscribers; null if there is no total."),
-            .nullable("total", .count, \.total, "The number of subscribers; null if it is unknown."))
+                "subscribers", .count, \.subscribers,
+                "The number of subscribers to the topics that lead to it; null if it is unknown."))
     }
 
-    /// The messages that are being sent, the oldest of each sender first.
+    /// The live messages, the newest first.
     public struct Answer: Record {
         public var messages: [Row]
         public var leftOut: Int

@@ -188,14 +188,14 @@ final class Checkers {
         caps.didApply(batch, endings, truth, world)
     }
 
-    func didSync(_ batch: WriteBatch) {
+    func didSync(_ batch: WriteBatch, _ world: World) {
         durability.didSync(batch, truth)
-        fanOuts.didSync(batch)
+        fanOuts.didSync(batch, world)
     }
 
     func rolledBack(to state: MemoryState, _ world: World) {
         endings.rolledBack(to: state)
-        fanOuts.rolledBack()
+        fanOuts.rolledBack(world)
         conservation.check(state, "after a crash", world)
         durability.rolledBack(to: state, truth, world)
         for (number, message) in truth.upstream where !message.isSynced {

@@ -9,8 +9,11 @@ struct ClockChecker {
         for mutation in step.mutations {
             switch mutation {
             case .removeMessage(_, _, let end, reason: .expired),
-                .removeUpstream(_, _, let end, reason: .expired), .removeTopicBody(_, let end):
+                .removeUpstream(_, _, let end, reason: .expired):
                 demandEnd(end, world)
+            // The pairs of a message that has been replaced may end earlier.
+            case .removeTopicBody(_, _, let end):
+                if case .partition(.loaded(.expired)) = step.event { demandEnd(end, world) }
             case .removeDevice(let device):
                 guard step.isExpiry(of: device, world) else { continue }
                 world.fail(

@@ -28,7 +28,8 @@ struct ContactChecker {
             guard connected[device] == connection else { break }
             connected[device] = nil
             lastContact[device] = world.clock.honest
-        case .partition(.loaded(.topicJobs(let jobs, _))): for _ in jobs { world.reached(.topicResumed) }
+        case .partition(.loaded(.topicMessages(let messages, _))):
+            for _ in messages { world.reached(.topicResumed) }
         default: break
         }
         for (id, command) in step.commands {

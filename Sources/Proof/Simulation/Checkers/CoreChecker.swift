@@ -39,6 +39,7 @@ struct CoreChecker {
         contacts.check(step, world)
         ClockChecker().check(step, world)
         world.checkers.sequences.check(step, world)
+        world.checkers.fanOuts.check(step, world)
         world.checkers.windows.check(step)
         world.checkers.reconnects.check(step, world.checkers.truth, world)
         for case .putRegistration(let registration) in step.mutations {

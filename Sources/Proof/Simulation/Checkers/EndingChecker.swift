@@ -70,6 +70,8 @@ struct EndingChecker {
                 if reason == .discarded, message.collapseKey == nil {
                     unmarked[message.name, default: 0] += message.represented
                 }
+            case .removeTopicBody(let name, let partition, _):
+                checkPairs(of: name, partition, world)
             case .putUpstream(let message, let now):
                 let isRepeated = outcome.duplicates.contains { $0 == (message.sender, message.sequence) }
                 if isRepeated { world.reached(.duplicateDropped) } else { put(message, now, truth, world) }
@@ -82,6 +84,15 @@ struct EndingChecker {
             }
         }
         for (message, reason) in ended { check(message, reason, markers, truth, fanOuts, world) }
+    }
+
+    /// Checks that no mailbox of a partition needs pairs that are removed.
+    private func checkPairs(of name: TopicMessageName, _ partition: Int, _ world: World) {
+        let isNeeded = messages.values.contains { message in
+            message.topic?.message == name && message.expiresAt > world.latestWall
+                && PartitionKey.device(message.device).partition(of: world.settings.partitions) == partition
+        }
+        if isNeeded { world.fail("endings", "the pairs of a topic message ended before it") }
     }
 
     private mutating func put(
@@ -148,8 +159,13 @@ struct EndingChecker {
         guard message.kind == .message, let number = Number.of(message.messageID) else { return }
         let name = message.name
         if fanOuts.messages[number] != nil {
-            let isMarked = markers.contains(name)
-            if !fanOuts.isTrue(number, message, reason, isMarked: isMarked, truth, world) {
+            let isTrue =
+                switch reason {
+                case .replaced: message.collapseKey != nil && isReplaced(message)
+                case .discarded: message.collapseKey != nil || markers.contains(name)
+                default: fanOuts.isTrue(number, message, reason, truth, world)
+                }
+            if !isTrue {
                 world.fail("endings", "m\(number) ended as \(reason.rawValue), which is wrong")
             }
             return

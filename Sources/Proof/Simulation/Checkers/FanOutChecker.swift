@@ -6,7 +6,7 @@ struct FanOut {
     /// One stored part: per app instance, and per time that the server accepted the message.
     struct Put: Hashable {
         /// Nil for a group.
-        var job: TopicJobName?
+        var topic: TopicMessageName?
         var name: RegistrationName
         /// Index of the transmission, for a group message that its device sent repeatedly.
         var time = 0
@@ -22,8 +22,8 @@ struct FanOut {
     var submissions = 1
     var answers = 0
     var isAcknowledged = false
-    /// Whether the job, which the parts share, has been synced to disk.
-    var isSynced = false
+    /// The names under which a topic message has been synced to disk.
+    var topics: Set<TopicMessageName> = []
     /// Parts on disk from the view of the process.
     var puts: [Put: PersistentID] = [:]
     /// Parts that a crash leaves.
@@ -32,8 +32,21 @@ struct FanOut {
     var isCalm: Bool
 }
 
-/// Each recipient gets the message, and none gets it twice, even if the process crashes meanwhile.
+/// Each recipient gets the message, and none gets it twice, even if the process crashes meanwhile. A topic message is for apps that have
+/// subscribed before it was sent, and not for those that subscribe when their partition has it; those of a sender arrive in order.
 struct FanOutChecker {
+    /// A topic message in the log of a partition.
+    private struct Copy: Hashable {
+        var message: TopicMessageName
+        var partition: Int
+    }
+
+    /// An app instance, and the partition of the senders.
+    private struct Way: Hashable {
+        var name: RegistrationName
+        var source: Int
+    }
+
     private struct Subscriber: Hashable {
         var name: RegistrationName
         var topic: TopicName
@@ -46,6 +59,8 @@ struct FanOutChecker {
         /// Number of unanswered requests; if there are several, they may be handled in any order.
         var open = 0
         var isUnclear = false
+        /// When it was first asked for; anew if its end was confirmed before that.
+        var beganAt: Int64?
         var confirmedAt: Int64?
         /// When its end was requested; `nil` if it was not.
         var endAskedAt: Int64?
@@ -54,6 +69,11 @@ struct FanOutChecker {
 
     var messages: [Int: FanOut] = [:]
     private var subscriptions: [Subscriber: Subscription] = [:]
+    /// The logs that have each topic message on disk, and since when their partitions have it in memory.
+    private var copies: Set<Copy> = []
+    private var copiedAt: [Copy: Int64] = [:]
+    /// The newest message that was put on each way.
+    private var newest: [Way: SequenceNumber] = [:]
 
     // MARK: Subscriptions
 
@@ -63,6 +83,9 @@ struct FanOutChecker {
     ) -> Int {
         let subscriber = Subscriber(name: name, topic: topic)
         var known = subscriptions[subscriber] ?? Subscription(sender: sender)
+        if !isEnd, known.open == 0, known.asks == 0 || known.endedAt != nil {
+            known.beganAt = world.clock.nanoseconds
+        }
         known.asks += 1
         known.isUnclear = known.open > 0
         known.open += 1
@@ -126,7 +149,7 @@ struct FanOutChecker {
         switch answer {
         case .acknowledged:
             messages[number]?.isAcknowledged = true
-            if !message.isSynced {
+            if message.topics.isEmpty {
                 world.fail("durability", "m\(number) was acknowledged but is not on disk")
             }
         case .refused(.unavailable), .refused(.draining): break
@@ -177,7 +200,7 @@ struct FanOutChecker {
     /// Records that one part was put.
     mutating func put(_ number: Int, _ part: StoredMessage, _ truth: Truth, _ world: World) {
         guard let message = messages[number] else { return }
-        var put = FanOut.Put(job: part.topic?.job, name: part.name)
+        var put = FanOut.Put(topic: part.topic?.message, name: part.name)
         if message.author != nil {
             put.time = checkUpstream(number, message, part, truth, world)
         }
@@ -191,20 +214,42 @@ struct FanOutChecker {
             return
         }
         let subscription = subscriptions[Subscriber(name: part.name, topic: topic)]
-        if subscription?.sender != message.sender || put.job == nil {
-            world.fail("topics", "m\(number) was stored for an app that never subscribed")
+        guard let name = put.topic, subscription?.sender == message.sender else {
+            return world.fail("topics", "m\(number) was stored for an app that never subscribed")
         }
         if let end = subscription?.endedAt, end < message.submittedNanoseconds {
             world.fail("topics", "m\(number) was stored for an app that had unsubscribed")
         }
+        let copy = Copy(
+            message: name,
+            partition: PartitionKey.device(part.device).partition(of: world.settings.partitions))
+        if let began = subscription?.beganAt, let since = copiedAt[copy], since < began {
+            world.fail("topics", "m\(number) was stored for an app that subscribed later")
+        }
+        let way = way(of: name, to: part.name, world)
+        if let last = newest[way], last > name.sequence {
+            world.fail("topics", "m\(number) was stored after a later message of its sender")
+        }
+        newest[way] = name.sequence
+    }
+
+    private func way(of topic: TopicMessageName, to name: RegistrationName, _ world: World) -> Way {
+        Way(name: name, source: source(of: topic, world))
+    }
+
+    private func source(of topic: TopicMessageName, _ world: World) -> Int {
+        PartitionKey.sender(topic.sender).partition(of: world.settings.partitions)
     }
 
     /// Records what was synced to disk.
-    mutating func didSync(_ batch: WriteBatch) {
+    mutating func didSync(_ batch: WriteBatch, _ world: World) {
         for mutation in batch.mutations {
             switch mutation {
-            case .putTopicJob(let job):
-                if let number = Number.of(job.messageID) { messages[number]?.isSynced = true }
+            case .putTopicMessage(let message):
+                if let number = Number.of(message.messageID) { messages[number]?.topics.insert(message.name) }
+            case .putTopicEntry(let entry, let partition):
+                copies.insert(Copy(message: entry.message.name, partition: partition))
+            case .removeTopicMessage(let name): checkRemoval(of: name, world)
             case .putMessage(let part):
                 guard let number = Number.of(part.messageID), messages[number] != nil else { continue }
                 let put = messages[number]?.puts.first { $0.value == part.persistentID }?.key
@@ -214,24 +259,61 @@ struct FanOutChecker {
         }
     }
 
+    /// Checks that all partitions have a topic message that is removed. One that was refused is removed as well.
+    private func checkRemoval(of name: TopicMessageName, _ world: World) {
+        guard let (number, message) = messages.first(where: { $0.value.topics.contains(name) }),
+            message.isAcknowledged, message.submissions == 1, isLasting(message, world)
+        else { return }
+        for partition in 0..<world.settings.partitions
+        where !copies.contains(Copy(message: name, partition: partition)) {
+            world.fail("topics", "m\(number) was removed before partition \(partition) had it")
+        }
+    }
+
+    /// Records which topic messages a partition has in memory.
+    mutating func check(_ step: CoreStep, _ world: World) {
+        for case .topicLog(let source, .copied(_, let through?)) in step.forwards {
+            for name in messages.values.lazy.flatMap(\.topics) where name.sequence <= through {
+                let copy = Copy(message: name, partition: step.partition)
+                guard copiedAt[copy] == nil, self.source(of: name, world) == source else { continue }
+                copiedAt[copy] = world.clock.nanoseconds
+            }
+        }
+        switch step.event {
+        case .topicLog(_, .published):
+            if !step.forwards.isEmpty { world.reached(.topicRepeated) }
+        case .device(_, .login), .partition(.loaded(.device)):
+            for case .putMessage(let message) in step.mutations where message.topic != nil {
+                world.reached(.topicCaughtUp)
+            }
+        case .partition(.committed):
+            for case .removeTopicEntry in step.mutations { world.reached(.topicReplaced) }
+        default: break
+        }
+    }
+
     /// Drops what a crash has lost.
-    mutating func rolledBack() {
+    mutating func rolledBack(_ world: World) {
+        newest = [:]
         messages = messages.mapValues { message in
             var message = message
             message.puts = message.synced
             return message
         }
+        for put in messages.values.lazy.flatMap(\.puts.keys) {
+            guard let topic = put.topic else { continue }
+            let way = way(of: topic, to: put.name, world)
+            newest[way] = max(newest[way] ?? topic.sequence, topic.sequence)
+        }
     }
 
     /// Returns whether a part ended for a valid reason.
     func isTrue(
-        _ number: Int, _ part: StoredMessage, _ reason: Milestone, isMarked: Bool, _ truth: Truth,
-        _ world: World
+        _ number: Int, _ part: StoredMessage, _ reason: Milestone, _ truth: Truth, _ world: World
     ) -> Bool {
         switch reason {
         case .delivered: messages[number]?.delivered.contains(part.persistentID) == true
         case .expired: part.expiresAt <= world.latestWall
-        case .discarded: isMarked
         case .removed: truth.mayBeGone(part.name) || !truth.registered.contains(part.name)
         default: false
         }
@@ -263,9 +345,7 @@ struct FanOutChecker {
         for (number, message) in messages {
             guard let topic = message.draft.topic else { continue }
             if message.isCalm, message.answers == 0 { found.append("m\(number) was never answered") }
-            guard message.isAcknowledged, message.isCalm || !world.clockWasSet,
-                message.draft.lifetimeSeconds >= 3_600
-            else { continue }
+            guard message.isAcknowledged, isLasting(message, world), !isReplaced(message) else { continue }
             let reached = Set(message.puts.keys.map(\.name))
             for (subscriber, subscription) in subscriptions
             where subscriber.topic == topic && subscription.sender == message.sender
@@ -277,5 +357,21 @@ struct FanOutChecker {
             }
         }
         return found
+    }
+
+    /// Whether a message cannot have expired.
+    private func isLasting(_ message: FanOut, _ world: World) -> Bool {
+        (message.isCalm || !world.clockWasSet) && message.draft.lifetimeSeconds >= 3_600
+    }
+
+    /// Whether a newer message to the topic with the same collapse key may have replaced a message before a device was sent it.
+    private func isReplaced(_ message: FanOut) -> Bool {
+        guard let key = message.draft.collapseKey, let first = message.topics.map(\.sequence).min() else {
+            return false
+        }
+        return messages.values.contains { other in
+            other.draft.collapseKey == key && other.draft.topic == message.draft.topic
+                && other.sender == message.sender && other.topics.contains { $0.sequence > first }
+        }
     }
 }

@@ -39,7 +39,7 @@ struct ProgressChecker {
         let state = world.disk.state
         let reachable = Set(world.devices.compactMap { $0.identity?.device })
         var left: [String] = []
-        if state.hasTopicJobs { left.append("a topic message is still in progress") }
+        if state.hasTopicMessages { left.append("a partition has not got a topic message") }
         state.forEachMessage { message in
             guard reachable.contains(message.device) else { return }
             let what = Number.of(message.messageID).map { "m\($0)" } ?? "a marker"

@@ -16,7 +16,8 @@ struct SequenceChecker {
             switch mutation {
             case .putMessage(let message): made(message.sequence, world)
             case .putUpstream(let message, _): made(message.sequence, world)
-            case .putTopicJob(let job): made(job.name.sequence, world)
+            case .putTopicMessage(let message): made(message.name.sequence, world)
+            case .putTopicEntry(let entry, _): made(entry.sequence, world)
             default: break
             }
         }

@@ -46,6 +46,10 @@ enum Describe {
         case .device(_, .checkIn(let request)): "checkIn \(short(request.freshDevice.number))"
         case .device(let device, .forget): "forgetDevice \(short(device.number))"
         case .partition(.senders): "senders"
+        case .topicLog(_, .published(let messages, let source)):
+            "published by \(source): \(messages.map { text($0.messageID) + " " + short($0.name.sequence.number) })"
+        case .topicLog(_, .copied(let partition, let through)):
+            "copied by \(partition) through \(through.map { short($0.number) } ?? "none")"
         default: "\(event)"
         }
     }
@@ -69,10 +73,12 @@ enum Describe {
         case .group(_, let record, _), .groupLabelled(_, _, let record): "group \(record?.members.count ?? 0)"
         case .unusedInstallations(let found, _, _, _): "unused installations \(found.count)"
         case .installation(_, _, let names, _): "installation \(names.map { name($0) })"
-        case .topicPage(let job, let page):
-            "topic page of \(short(job.sequence.number)): \(page.names.map { name($0) }) last \(page.next == nil)"
-        case .topicJobs(let jobs, let isLast):
-            "topic jobs \(jobs.map { short($0.name.sequence.number) }) last \(isLast)"
+        case .topicMessages(let messages, let isLast):
+            "topic messages \(messages.map { text($0.messageID) }) last \(isLast)"
+        case .topicEntries(let entries, let marks, let isLast):
+            "topic log \(entries.map { self.entry($0) }), \(marks.map { "\($0.source): \(short($0.through.number))" }) last \(isLast)"
+        case .topicDevices(let devices, let next):
+            "topic devices \(devices.map { short($0.number) }), next \(next.map { short($0.number) } ?? "none")"
         case .failed(let load, _): "FAILED \(load)"
         }
     }
@@ -106,11 +112,24 @@ enum Describe {
         case .advanceLog(let partition, let progress): "log \(partition) to \(progress.position)"
         case .markForGateway(let device): "mark device \(short(device.number)) for the gateway"
         case .unmarkForGateway(let device): "unmark device \(short(device.number)) for the gateway"
-        case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putSender, .removeSender,
-            .linkInstallation, .unlinkInstallation, .putInstallation, .removeInstallation, .putGroup,
-            .removeGroup, .putFeedback, .removeFeedback:
+        case .putTopicMessage(let message):
+            "topic \(text(message.messageID)) \(short(message.name.sequence.number))"
+        case .removeTopicMessage(let name): "all have topic \(short(name.sequence.number))"
+        case .putTopicEntry(let entry, let partition): "log \(partition): \(self.entry(entry))"
+        case .removeTopicEntry(let sequence, let partition): "log \(partition) ends \(short(sequence.number))"
+        case .putTopicMark(let mark, let partition):
+            "log \(partition) has \(mark.source) to \(short(mark.through.number))"
+        case .putTopicPosition(let device, let sequence):
+            "position of \(short(device.number)) \(short(sequence.number))"
+        case .putTopicProgress, .removeTopicBody, .listForGateway, .unlistForGateway, .putSender,
+            .removeSender, .linkInstallation, .unlinkInstallation, .putInstallation, .removeInstallation,
+            .putGroup, .removeGroup, .putFeedback, .removeFeedback:
             "\(mutation)"
         }
+    }
+
+    private static func entry(_ entry: TopicEntry) -> String {
+        "\(text(entry.message.messageID)) \(short(entry.sequence.number))"
     }
 
     private static func subject(_ message: StoredMessage) -> String {

@@ -31,6 +31,9 @@ struct Faults {
     /// Whether connections are congested at times.
     var congests = false
 
+    /// Percentage of topic messages, and of their answers, that are lost between two partitions, as between nodes.
+    var lostCopies = 0
+
     /// Whether every commit succeeds as long as the process lives.
     private(set) var hasCommitsAll = true
 

@@ -69,13 +69,27 @@ extension WorldSettings {
         case keepsReplaced
         /// A wrong key is accepted.
         case acceptsWrongKey
-        /// Topic messages that a crash has interrupted are not resumed.
-        case forgetsTopicJobs
-        /// Completed parts of a topic message are repeated.
-        case repeatsTopic
-        /// The first recipient of a topic message is left out.
+        /// Topic messages that not all partitions have are not found after a crash.
+        case forgetsTopicMessages
+        /// A partition that could not store topic messages counts as having them.
+        case countsLostCopies
+        /// Topic messages are passed on in the wrong order.
+        case reversesTopics
+        /// Which topic messages a partition has is not found after a crash.
+        case forgetsTopicMarks
+        /// A partition counts as having topic messages of the next minutes.
+        case advancesTopicMarks
+        /// A partition's topic messages are not found after a crash.
+        case forgetsTopicLog
+        /// Which topic messages a device has been sent is not found.
+        case forgetsTopicPosition
+        /// It is not stored with a subscription.
+        case losesPositionOfChange
+        /// It is stored without the messages.
+        case movesPositionAlone
+        /// The first subscription of a device is not found.
         case leavesOutSubscriber
-        /// The bodies that topic messages share are never found.
+        /// The pairs of topic messages are not found.
         case losesBodies
         /// The report of an expired upstream message never reaches the disk.
         case losesReport

@@ -49,8 +49,12 @@ public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     case topicDelivered
     /// A topic message that a crash had interrupted was resumed.
     case topicResumed
-    /// A topic message was read before the body that it shares.
-    case bodyLate
+    /// A device got topic messages that it had missed.
+    case topicCaughtUp
+    /// Topic messages were passed on to a partition that had them.
+    case topicRepeated
+    /// A topic message ended in a log, since a newer one has its collapse key.
+    case topicReplaced
     /// A device group was created.
     case groupMade
     /// A group message reached a member.

@@ -22,10 +22,6 @@ final class SimulatedDisk {
     private var running: [Waiting] = []
     /// Number of crashes: work planned for an earlier process is void.
     private var epoch = 0
-    /// When the last process crashed. `nil` if none has.
-    private var crashedAt: Int64?
-    /// Messages that were read without their shared bodies.
-    private(set) var readWithoutBody: Set<PersistentID> = []
 
     init(_ world: World) {
         self.world = world
@@ -95,10 +91,7 @@ final class SimulatedDisk {
             if world.canary == .losesUpstream, world.chance(1, in: 10) {
                 batch.mutations.removeAll(where: isUpstream)
             }
-            if world.canary == .losesReport { batch.mutations.removeAll(where: isReport) }
-            if world.canary == .losesSubscription {
-                batch.mutations.removeAll { if case .putSubscription = $0 { true } else { false } }
-            }
+            if world.canary != nil { removeLost(&batch) }
             let outcome = state.commit(batch)
             if outcome.hasFailed {
                 world.fail("sequences", "batch \(batch.batchNumber) puts a message under a used key")
@@ -125,8 +118,20 @@ final class SimulatedDisk {
         if case .putUpstream = mutation { true } else { false }
     }
 
-    private func isReport(_ mutation: Mutation) -> Bool {
-        if case .putMessage(let message) = mutation { message.kind.isReport } else { false }
+    /// A planted fault: mutations never reach the disk.
+    private func removeLost(_ batch: inout WriteBatch) {
+        let hasSubscription = batch.mutations.contains {
+            if case .putSubscription = $0 { true } else { false }
+        }
+        batch.mutations.removeAll { mutation in
+            switch (world.canary, mutation) {
+            case (.losesSubscription, .putSubscription): true
+            case (.losesPositionOfChange, .putTopicPosition): hasSubscription
+            case (.movesPositionAlone, .putMessage(let message)): message.topic != nil
+            case (.losesReport, .putMessage(let message)): message.kind.isReport
+            default: false
+            }
+        }
     }
 
     /// Applies changes that an operator made before the world starts.
@@ -137,7 +142,7 @@ final class SimulatedDisk {
     private func sync(_ count: Int) {
         for batch in unsynced.prefix(count) {
             if world.mayCrash { _ = synced.commit(batch) }
-            world.checkers.didSync(batch)
+            world.checkers.didSync(batch, world)
         }
         unsynced.removeFirst(count)
     }
@@ -152,47 +157,10 @@ final class SimulatedDisk {
                 guard epoch == self.epoch else { return }
                 let hasFailed = world.chance(world.faults.failedLoads, in: 100)
                 if hasFailed { world.countFault() }
-                let answer =
-                    hasFailed
-                    ? .failed(load)
-                    : world.canaries.alter(withoutLateBodies(state.load(load), partition), world)
+                let answer = hasFailed ? .failed(load) : world.canaries.alter(state.load(load), world)
                 world.server?.receive([.loaded(answer)], partition)
             }
         }
-    }
-
-    /// Removes the shared bodies from an answer that come late.
-    private func withoutLateBodies(_ answer: StoreResult, _ partition: Int) -> StoreResult {
-        switch answer {
-        case .messages(let device, let page, let isLast):
-            return .messages(device, page.map { withoutLateBody($0, partition) }, isLast: isLast)
-        case .gatewayMessage(let device, let sequence, let message?):
-            return .gatewayMessage(device, sequence, withoutLateBody(message, partition))
-        default: return answer
-        }
-    }
-
-    private func withoutLateBody(_ message: StoredMessage, _ partition: Int) -> StoredMessage {
-        guard let job = message.topic?.job, isLate(job, partition) else { return message }
-        world.reached(.bodyLate)
-        readWithoutBody.insert(message.persistentID)
-        var message = message
-        message.topic = TopicReference(withoutBodyOf: job)
-        message.body = []
-        return message
-    }
-
-    /// Whether the body of a topic message comes late: after a crash, each process is like a node of a cluster that has just become
-    /// the owner, and has applied the logs of other partitions less far than its own.
-    private func isLate(_ job: TopicJobName, _ partition: Int) -> Bool {
-        if world.canary == .losesBodies { return true }
-        let partitions = world.settings.partitions
-        guard world.settings.delaysBodies, let crashedAt,
-            PartitionKey.sender(job.sender).partition(of: partitions) != partition
-        else { return false }
-        // Without a random number, so that the other events of a seed stay as they are.
-        let delay = Int64(job.sequence.number % 20_000) * 1_000_000
-        return world.clock.nanoseconds < crashedAt + delay
     }
 
     // MARK: Dying
@@ -200,7 +168,6 @@ final class SimulatedDisk {
     /// Crashes the process: a prefix of what was not synced is left.
     func crash(losesPower: Bool) {
         epoch += 1
-        crashedAt = world.clock.nanoseconds
         let kept = losesPower ? Int(world.random(0...Int64(unsynced.count))) : unsynced.count
         // The commit in progress is torn anywhere between its batches.
         let found = kept == unsynced.count ? Int(world.random(0...Int64(running.count))) : 0

@@ -232,7 +232,12 @@ final class SimulatedServer {
     }
 
     /// Has a partition handle an event, and checks what comes of it.
-    private func watch(_ event: Event, _ hosted: HostedPartition, _ now: Now) {
+    private func watch(_ given: Event, _ hosted: HostedPartition, _ now: Now) {
+        var event = given
+        if case .topicLog(let partition, let topics) = given {
+            guard let arrived = passOn(topics, to: partition) else { return }
+            event = .topicLog(partition, arrived)
+        }
         world.trace("\(hosted.number): \(Describe.event(event))")
         let commands = hosted.effects.commands.count
         let mutations = hosted.effects.mutations.count
@@ -257,6 +262,25 @@ final class SimulatedServer {
             forwards: hosted.effects.forwards[forwards...], loads: hosted.effects.loads[loads...])
         if hosted.core.clockDoubt != nil { world.lastDoubt = world.clock.nanoseconds }
         world.checkers.core?.check(step, world)
+    }
+
+    /// Loses topic messages between partitions, and their answers, as between the nodes of a cluster: then the answer is that they
+    /// could not be stored, whether they arrive or not. Returns what arrives.
+    private func passOn(_ event: TopicLogEvent, to partition: Int) -> TopicLogEvent? {
+        let event = world.canaries.alter(partition, event, world)
+        guard world.chance(world.faults.lostCopies, in: 100) else { return event }
+        world.countFault()
+        switch event {
+        case .published(_, let source):
+            world.after(crossingTime) { [self] in
+                guard isAlive else { return }
+                sendOn(
+                    .topicLog(source, .copied(by: partition, through: nil)), from: map.reactor(of: source))
+            }
+            return world.chance(1, in: 2) ? event : nil
+        case .copied(let copier, _): return .copied(by: copier, through: nil)
+        case .nowOrNever: return event
+        }
     }
 
     /// Reports the broken invariants that the core found.

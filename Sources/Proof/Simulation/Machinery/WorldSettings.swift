@@ -48,8 +48,8 @@ public struct WorldSettings: Sendable {
     var cutsWithin = false
     /// Whether apps reuse IDs of upstream messages, with other content and to other senders.
     var reusesIDs = false
-    /// Whether the bodies that topic messages share come late after a crash.
-    var delaysBodies = false
+    /// Whether topic messages have collapse keys.
+    var collapsesTopics = false
 
     /// Whether no device is evicted while the process lives.
     var forgetsNoDevice: Bool { delivery.idleDevicesInMemory >= 20 && faults.failedLoads == 0 }
@@ -111,8 +111,9 @@ public struct WorldSettings: Sendable {
         rebootsIntoPast = faults.setsClock && faults.secondsBetweenCrashes > 0
         cutsWithin = true
         reusesIDs = true
-        delaysBodies = true
+        collapsesTopics = true
         guard topics > 0 else { return }
+        faults.lostCopies = [0, 0, 10, 50][Int.random(in: 0...3, using: &random)]
         topicChanges = Int.random(in: 0...20, using: &random)
         guard Bool.random(using: &random) else { return }
         let burst = Int.random(in: 1...4, using: &random)

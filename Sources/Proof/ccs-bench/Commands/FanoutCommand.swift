@@ -9,13 +9,15 @@ extension Bench {
         let online = min(invocation.integer("--online") ?? 0, subscribers)
         let run = try FanoutRun(self, subscribers: subscribers, online: online)
         let result = try run.run(seconds: seconds, rate: invocation.integer("--rate") ?? 500)
-        let rate = Double(subscribers) / max(0.001, result.seconds)
         printResult(
-            text(result, subscribers, online, rate),
+            text(result, subscribers, online),
             .object([
                 .init("subscribers", .integer(subscribers)), .init("online", .integer(online)),
-                .init("seconds", .number(result.seconds)), .init("recipients_per_second", .number(rate)),
-                .init("server_cpu_us_per_recipient", .number(result.serverMicroseconds)),
+                .init("accept_seconds", .number(result.acceptSeconds)),
+                .init("seconds", .number(result.seconds)),
+                .init(
+                    "server_cpu_us_per_online_subscriber",
+                    result.serverMicroseconds.map { .number($0) } ?? .null),
                 .init("stored_bytes_per_offline_subscriber", result.storedBytes.map { .number($0) } ?? .null),
                 .init("online_delivery", result.delivery.json),
                 .init("online_delivery_seconds", .number(result.deliverySeconds)),
@@ -26,15 +28,13 @@ extension Bench {
             ]))
     }
 
-    private func text(
-        _ result: FanoutRun.Result, _ subscribers: Int, _ online: Int, _ rate: Double
-    ) -> String {
+    private func text(_ result: FanoutRun.Result, _ subscribers: Int, _ online: Int) -> String {
         var lines = [
-            "fan-out to \(Figure.whole(subscribers)) subscribers, \(Figure.whole(online)) of them online: \(Figure.fixed(result.seconds, 2)) s, \(Figure.whole(rate)) recipients/s, \(Figure.fixed(result.serverMicroseconds, 1)) us CPU each"
+            "fan-out to \(Figure.whole(subscribers)) subscribers, \(Figure.whole(online)) of them online: accepted after \(Figure.fixed(result.acceptSeconds * 1_000, 1)) ms, done after \(Figure.fixed(result.seconds, 2)) s"
         ]
-        if online > 0 {
+        if let each = result.serverMicroseconds {
             lines.append(
-                "arrival at those online: \(result.delivery.text), the last after \(Figure.fixed(result.deliverySeconds, 2)) s"
+                "arrival at those online: \(result.delivery.text), the last after \(Figure.fixed(result.deliverySeconds, 2)) s, \(Figure.fixed(each, 1)) us CPU each"
             )
         }
         if let bytes = result.storedBytes {

@@ -62,8 +62,8 @@ enum NodeCanary: CaseIterable {
         case .neverTicks: 53
         case .ignoresFences: 58
         case .believesReleased, .ignoresLateTurns: 73
-        case .waitsWhenSurrendered: 120
-        case .ignoresLateCommands: 131
+        case .ignoresLateCommands: 190
+        case .waitsWhenSurrendered: 198
         default: 0
         }
     }

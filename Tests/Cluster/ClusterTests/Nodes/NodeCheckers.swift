@@ -62,8 +62,8 @@ struct NodeCheckers {
         repeating: Array(repeating: -1, count: 3), count: NodeWorld.partitions)
     private(set) var decisions = 0
     private(set) var takeovers = 0
-    /// How many subscribers have the message to a topic, by its request, once all have answered.
-    private(set) var reachedSubscribers: [UInt32: Int] = [:]
+    /// The requests whose messages to topics all partitions have.
+    private(set) var copied: [UInt32] = []
 
     mutating func fail(_ text: String) { if found.count < 5 { found.append(text) } }
 
@@ -131,7 +131,7 @@ struct NodeCheckers {
         logged[partition] = position
         for change in changes {
             let number = Int(change.request) - 1
-            // A message to a topic has several subscribers.
+            // All partitions have a message to a topic.
             if places[number] != nil, change.kind != .topic { fail("order: \(change) is in the log twice") }
             places[number] = position
             let key: PartitionKey
@@ -282,7 +282,7 @@ struct NodeCheckers {
                 "answers: partition \(core.partition) gets \(core.elsewhere.strays) for which it does not wait"
             )
         }
-        for (request, reached) in core.elsewhere.done { reachedSubscribers[request] = reached }
+        copied += core.elsewhere.done
         core.elsewhere.done = []
     }
 }

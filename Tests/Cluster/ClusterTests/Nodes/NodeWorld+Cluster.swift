@@ -91,7 +91,7 @@ extension NodeWorld {
         case .resume(let partition): handle(.resume, of: node.replicas[partition], node)
         case .deliver(let event, _): node.owned.append(event)
         case .send(let event, let owner, let mayWait):
-            if !mayWait, isFaulty, chance(1) { return route(.unsent(event, to: owner), node) }
+            if !mayWait, isFaulty, chance(1) { return route(.unsent(event), node) }
             send(.event(event), from: node, to: nodes[Int(owner.number) - 1])
         case .command(let command, let connection): node.owedCommands.append((connection, command))
         case .sendCommand(let command, let connection, let target):

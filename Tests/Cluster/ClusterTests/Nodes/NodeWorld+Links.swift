@@ -62,7 +62,7 @@ extension NodeWorld {
         other.clusterInbox.jobs.append { world in
             for item in items {
                 switch item {
-                case .event(let event): world.route(.received(event, from: node.number), other)
+                case .event(let event): world.route(.received(event), other)
                 case .command(let command, let connection):
                     world.route(.receivedCommand(command, to: connection, from: node.number), other)
                 case .change(let change, let number):

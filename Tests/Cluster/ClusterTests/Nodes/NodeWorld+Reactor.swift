@@ -169,7 +169,7 @@ extension NodeWorld {
         }
         node.turns.take(partition, lease) { [unowned self, unowned node] in
             node.cores[partition] = WorldCore(
-                partition, node.directory, firstRun: UInt32(truncatingIfNeeded: random.next()))
+                partition, node.directory, startedAt: time)
             return Partition(partition: partition, of: Self.partitions, seed: 1, hashKey: (1, 2))
         }
         if canary == .ignoresFences { node.turns.fencePassed(partition) }

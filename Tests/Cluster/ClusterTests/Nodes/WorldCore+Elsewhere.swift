@@ -3,35 +3,39 @@ import Delivery
 
 /// What a partition waits for at other partitions.
 struct WorldElsewhere {
-    /// A message to a topic that is being sent to its subscribers.
-    struct Run {
-        var sender: SenderID
-        var requester: Requester
-        var pending = 0
-        var reached = 0
-        var isRefused = false
-    }
-
     /// The upstream messages whose senders have not answered.
     var upstream: Set<UInt32> = []
-    var runs: [UInt32: Run] = [:]
-    /// The runs start anywhere, so that no answer to another process counts.
-    var lastRun: UInt32
-    /// The runs to send again, from the next tick on.
-    var retries: [Run] = []
-    /// The requests whose messages all their subscribers have, and how many those are.
-    var done: [(request: UInt32, reached: Int)] = []
+    /// The messages to topics that not all partitions have, oldest first.
+    var messages: [TopicMessage] = []
+    /// The partitions that are to answer which of them they have, and those to ask again, from the next tick on.
+    var asked: Set<Int> = []
+    var retries: Set<Int> = []
+    /// Up to where each partition has them.
+    var copied = Array(repeating: SequenceNumber(0), count: NodeWorld.partitions)
+    /// The requests whose messages all partitions have.
+    var done: [UInt32] = []
     /// Answers to what does not wait.
     var strays = 0
+    /// Later processes have later numbers, so that no answer to an earlier one counts.
+    private var lastSequence: UInt64
 
-    init(lastRun: UInt32) { self.lastRun = lastRun }
+    init(after number: UInt64) { lastSequence = number }
 
     /// Whether other partitions owe it nothing.
-    var isEmpty: Bool { upstream.isEmpty && runs.isEmpty && retries.isEmpty }
+    var isEmpty: Bool { upstream.isEmpty && messages.isEmpty }
+
+    mutating func add(_ request: UInt32, of sender: SenderID, _ target: TopicTarget) {
+        lastSequence += 1
+        let name = TopicMessageName(sender: sender, sequence: SequenceNumber(lastSequence))
+        messages.append(
+            TopicMessage(
+                name: name, salt: 0, target: target, messageID: Array("\(request)".utf8), acceptedAt: 0,
+                expiresAt: 1, body: []))
+    }
 }
 
-/// Requests that concern two partitions: upstream messages, of the device and the sender, and messages to topics, of the sender and the
-/// subscribers.
+/// Requests that concern two partitions: upstream messages, of the device and the sender, and messages to topics, of the sender and of
+/// all devices.
 extension WorldCore {
     func handleOfDevice(_ event: Event) {
         switch event {
@@ -43,15 +47,6 @@ extension WorldCore {
             if elsewhere.upstream.remove(requester.requestID) == nil { elsewhere.strays += 1 }
         default: break
         }
-    }
-
-    /// A message to a topic reaches a subscriber.
-    func submitted(_ submission: Submission, _ device: DeviceID) {
-        guard case .topic(let sender, let run) = submission.replyTo, let requester = submission.topicRequester
-        else { return }
-        let isKnown = devices[device.number] == true
-        if isKnown { change(.topic, device, requester) }
-        forward(.topic(sender, .answered(run: run, isKnown ? .reached : .skipped)))
     }
 
     func handleOfSender(_ event: Event) {
@@ -68,62 +63,59 @@ extension WorldCore {
             answer(
                 requester.connection,
                 .submission(requestID: requester.requestID, .accepted(id: nil, canonical: nil)))
-            send(WorldElsewhere.Run(sender: sender, requester: requester))
-        case .topic(_, .answered(let number, let reply)): answered(number, reply)
+            elsewhere.add(requester.requestID, of: sender, submission.target)
+            passOn()
+        case .topicLog(_, .published(let messages, let source)): published(messages, from: source)
+        case .topicLog(_, .copied(let partition, let through)): copied(by: partition, through)
         default: break
         }
     }
 
-    private func send(_ run: WorldElsewhere.Run) {
-        var run = run
-        (run.pending, run.reached, run.isRefused) = (NodeWorld.devices.count, 0, false)
-        elsewhere.lastRun &+= 1
-        elsewhere.runs[elsewhere.lastRun] = run
-        for device in NodeWorld.devices {
-            forward(.submitted(.toTopic(run.sender, elsewhere.lastRun, DeviceID(device), run.requester)))
+    /// Passes the messages to topics on to the partitions that do not have them.
+    private func passOn() {
+        for partition in 0..<NodeWorld.partitions
+        where !elsewhere.asked.contains(partition) && !elsewhere.retries.contains(partition) {
+            let missing = elsewhere.messages.filter { $0.name.sequence > elsewhere.copied[partition] }
+            guard !missing.isEmpty else { continue }
+            elsewhere.asked.insert(partition)
+            forward(.topicLog(partition, .published(missing, from: self.partition)))
         }
     }
 
-    private func answered(_ number: UInt32, _ answer: TopicAnswer) {
-        guard var run = elsewhere.runs[number] else { return elsewhere.strays += 1 }
-        run.pending -= 1
-        switch answer {
-        case .reached: run.reached += 1
-        case .skipped: break
-        case .unavailable: run.isRefused = true
+    /// Messages to topics reach the devices of the partition.
+    private func published(_ messages: [TopicMessage], from source: Int) {
+        for message in messages where topics.insert(message.request).inserted {
+            change(
+                .topic, DeviceID(UInt64(partition)),
+                Requester(connection: Self.none, requestID: message.request))
         }
-        elsewhere.runs[number] = run.pending > 0 ? run : nil
-        guard run.pending == 0 else { return }
-        if run.isRefused {
-            elsewhere.retries.append(run)
+        guard let last = messages.last else { return }
+        forward(.topicLog(source, .copied(by: partition, through: last.name.sequence)))
+    }
+
+    private func copied(by partition: Int, _ through: SequenceNumber?) {
+        elsewhere.asked.remove(partition)
+        if let through {
+            elsewhere.copied[partition] = max(elsewhere.copied[partition], through)
         } else {
-            elsewhere.done.append((run.requester.requestID, run.reached))
+            elsewhere.retries.insert(partition)
         }
+        let least = elsewhere.copied.min() ?? SequenceNumber(0)
+        elsewhere.done += elsewhere.messages.prefix { $0.name.sequence <= least }.map(\.request)
+        elsewhere.messages.removeAll { $0.name.sequence <= least }
+        passOn()
     }
 
-    /// Sends the messages to topics again that not all subscribers have.
+    /// Asks the partitions again that could not store what they were passed on.
     func tick() {
-        let retries = elsewhere.retries
         elsewhere.retries = []
-        for run in retries { send(run) }
+        passOn()
     }
+
+    private static let none = ConnectionID(reactor: 0, slot: 0, generation: 0)
 }
 
-extension Submission {
-    /// A message to a topic for one of its subscribers; its content names the request.
-    fileprivate static func toTopic(
-        _ sender: SenderID, _ run: UInt32, _ device: DeviceID, _ requester: Requester
-    ) -> Submission {
-        Submission(
-            replyTo: .topic(sender, run: run), submitter: requester.connection, entitlement: .account(sender),
-            target: RegistrationName(device: device, number: RegistrationNumber(1)),
-            content: MessageContent(messageID: Array("\(requester.requestID)".utf8), body: []), topic: nil)
-    }
-
-    fileprivate var topicRequester: Requester? {
-        guard let connection = submitter,
-            let number = UInt32(String(decoding: content.messageID, as: UTF8.self))
-        else { return nil }
-        return Requester(connection: connection, requestID: number)
-    }
+extension TopicMessage {
+    /// The request that has sent it, which is its ID.
+    fileprivate var request: UInt32 { UInt32(String(decoding: messageID, as: UTF8.self)) ?? 0 }
 }

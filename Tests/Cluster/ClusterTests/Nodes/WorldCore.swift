@@ -15,6 +15,8 @@ final class WorldCore {
     var appServers: [ConnectionID: UInt64] = [:]
     private var directory: SenderDirectory
     var elsewhere: WorldElsewhere
+    /// The requests whose messages to topics it has.
+    var topics: Set<UInt32> = []
     private var changes: [WorldChange] = []
     private var answers: [Answer] = []
     private var open: [(number: UInt64, answers: [Answer])] = []
@@ -24,9 +26,9 @@ final class WorldCore {
         case event(Event)
     }
 
-    init(_ partition: Int, _ directory: SenderDirectory, firstRun: UInt32) {
+    init(_ partition: Int, _ directory: SenderDirectory, startedAt time: Int64) {
         (self.partition, self.directory) = (partition, directory)
-        elsewhere = WorldElsewhere(lastRun: firstRun)
+        elsewhere = WorldElsewhere(after: UInt64(time))
     }
 
     /// Whether the store owes it nothing.
@@ -85,9 +87,7 @@ final class WorldCore {
     private func handle(_ event: Event, of device: DeviceID) {
         switch event {
         case .device(_, .submitted(let submission)):
-            guard case .session(let requester) = submission.replyTo else {
-                return submitted(submission, device)
-            }
+            guard case .session(let requester) = submission.replyTo else { return }
             let isKnown = devices[device.number] == true
             if isKnown { change(.message, device, requester) }
             answer(
@@ -171,7 +171,10 @@ final class WorldCore {
     /// A batch has its outcome. If it has failed, the devices are read again, and nothing that depends on it holds.
     private func committed(_ outcome: CommitOutcome, _ stored: Set<UInt64>, _ effects: inout Effects) {
         guard let at = open.firstIndex(where: { $0.number == outcome.batchNumber }) else { return }
-        if outcome.hasFailed { for device in devices.keys { devices[device] = stored.contains(device) } }
+        if outcome.hasFailed {
+            for device in devices.keys { devices[device] = stored.contains(device) }
+            topics = []
+        }
         let answers = open.remove(at: at).answers
         letOut(outcome.hasFailed ? answers.map(\.failed) : answers, &effects)
     }
@@ -187,8 +190,8 @@ extension WorldCore.Answer {
             .command(connection, .reply(requestID: request, .registrationRefused(.serviceNotAvailable)))
         case .command(let connection, .device(.upstreamStored(let request))):
             .command(connection, .device(.upstreamRefused(requestID: request, .unavailable)))
-        case .event(.topic(let sender, .answered(let run, _))):
-            .event(.topic(sender, .answered(run: run, .unavailable)))
+        case .event(.topicLog(let source, .copied(let partition, _))):
+            .event(.topicLog(source, .copied(by: partition, through: nil)))
         case .command, .event: self
         }
     }

@@ -10,7 +10,7 @@ struct WorldChange: Hashable {
         case register, unregister, message
         /// Of a device to a sender, in the log of the sender's partition.
         case upstream
-        /// A message to a topic, at one of its subscribers.
+        /// A message to a topic, in the log of a partition for its devices.
         case topic
         /// An operator lets a sender in, or suspends it.
         case allow, suspend
@@ -22,7 +22,7 @@ struct WorldChange: Hashable {
     }
 
     var kind: Kind
-    /// The device, or the sender.
+    /// The device, or the sender, or the partition.
     var device: UInt64
     var connection: ConnectionID
     var request: UInt32

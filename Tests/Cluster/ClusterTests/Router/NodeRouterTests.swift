@@ -80,7 +80,7 @@ import Testing
         var owner = self.router()
         let served = pass(
             [
-                .event(event(1)), .received(event(2, node: 2), from: two), .took(partition: partition),
+                .event(event(1)), .received(event(2, node: 2)), .took(partition: partition),
                 .event(event(3)),
             ], to: &owner)
         #expect(served == ["serve", "deliver 1", "deliver 2", "deliver 3"])
@@ -122,7 +122,7 @@ import Testing
         var router = router()
         let events: [NodeRouterEvent] = [
             .linked(two), .linked(three), .took(partition: partition), .owner(partition: partition, one),
-            .leaves(partition: partition, to: three), .received(event(1, node: 2), from: two),
+            .leaves(partition: partition, to: three), .received(event(1, node: 2)),
         ]
         #expect(pass(events, to: &router) == ["serve", "leave 1"] && router.heldCount == 1)
         #expect(pass([.left(partition: partition, 1)], to: &router) == ["release to 3"])
@@ -160,7 +160,7 @@ import Testing
         var router = router()
         let events: [NodeRouterEvent] = [
             .linked(two), .linked(three), .owner(partition: partition, three),
-            .received(event(1, node: 2), from: two), .event(event(2)),
+            .received(event(1, node: 2)), .event(event(2)),
         ]
         #expect(pass(events, to: &router).isEmpty && router.heldCount == 2)
         #expect(pass([.tick], to: &router, after: 100) == ["send 1 to 3", "send 2 to 3"])
@@ -179,14 +179,14 @@ import Testing
         }
         var router = router()
         let events: [NodeRouterEvent] = [
-            .linked(two), .linked(three), .received(login(2), from: two), .owner(partition: partition, three),
-            .received(login(2), from: two), .event(login(2)),
+            .linked(two), .linked(three), .received(login(2)), .owner(partition: partition, three),
+            .received(login(2)), .event(login(2)),
         ]
         let refused = ["1 noOwner", "command to 2"]
         #expect(pass(events, to: &router) == refused + refused + refused && router.heldCount == 0)
         var owner = self.router()
         let served = pass(
-            [.linked(two), .took(partition: partition), .received(login(2), from: two)], to: &owner)
+            [.linked(two), .took(partition: partition), .received(login(2))], to: &owner)
         #expect(served == ["serve", "deliver other"] && owner.sessionCount == 1)
         let lost = pass([.lost(partition: partition)], to: &owner)
         #expect(lost == ["lost", "leave 1", "close at 2"] && owner.sessionCount == 0)
@@ -222,7 +222,7 @@ import Testing
         var router = router()
         let events: [NodeRouterEvent] = [
             .linked(two), .linked(three), .owner(partition: partition, two), .event(event(1)),
-            .owner(partition: partition, nil), .event(event(2)), .received(event(1), from: two),
+            .owner(partition: partition, nil), .event(event(2)), .received(event(1)),
         ]
         #expect(pass(events, to: &router) == ["send 1 to 2", "close sessions"] && router.heldCount == 2)
         #expect(pass([.owner(partition: partition, three)], to: &router) == ["send 1 to 3", "send 2 to 3"])
@@ -233,11 +233,11 @@ import Testing
     )
     func passedOn() {
         let away: [NodeRouterEvent] = [
-            .linked(two), .linked(three), .received(event(1, node: 2), from: two),
+            .linked(two), .linked(three), .received(event(1, node: 2)),
             .owner(partition: partition, three),
         ]
-        let back = NodeRouterEvent.received(event(1, node: 2), from: three)
-        let later = NodeRouterEvent.received(event(2, node: 2), from: two)
+        let back = NodeRouterEvent.received(event(1, node: 2))
+        let later = NodeRouterEvent.received(event(2, node: 2))
         let serves = NodeRouterEvent.took(partition: partition)
         var waiting = router()
         #expect(pass(away, to: &waiting) == ["send 1 to 3"])
@@ -249,7 +249,7 @@ import Testing
         #expect(pass([serves, back, later], to: &serving) == ["serve", "deliver 1", "deliver 2"])
         var overtaken = router()
         _ = pass(away, to: &overtaken)
-        let others = NodeRouterEvent.received(event(3, node: 3), from: three)
+        let others = NodeRouterEvent.received(event(3, node: 3))
         #expect(
             pass([serves, others, later, back], to: &overtaken)
                 == ["serve", "deliver 3", "deliver 2", "1 noOwner", "command to 2"])
@@ -283,6 +283,16 @@ import Testing
         #expect(pass([.tick], to: &router, after: Limits.NodeProtocol.answerMilliseconds) == ["failed"])
     }
 
+    @Test("an event that names a partition which the cluster does not have is dropped")
+    func partitions() {
+        var router = router()
+        _ = pass((0..<Self.partitions).map { .took(partition: $0) }, to: &router)
+        for (partition, source) in [(3, 3), (3, 4), (4, 3)] {
+            let words = pass([.received(.topicLog(partition, .published([], from: source)))], to: &router)
+            #expect(words == (max(partition, source) == 3 ? ["deliver other"] : []))
+        }
+    }
+
     @Test("a held event is answered at the end of its wait, which another owner does not prolong")
     func held() {
         var router = router()
@@ -300,7 +310,7 @@ import Testing
         let connection = requester(1, node: 2).connection
         let login = DeviceLogin(
             connection: connection, device: device, token: SecretDigest(bytes: [1]), received: [])
-        let received = NodeRouterEvent.received(.deviceLogin(login), from: two)
+        let received = NodeRouterEvent.received(.deviceLogin(login))
         #expect(
             pass([.linked(two), .took(partition: partition), received], to: &owner)
                 == ["serve", "deliver other"])
@@ -322,7 +332,7 @@ import Testing
         let reply = SessionCommand.reply(requestID: 1, .unregistered)
         let answered = NodeRouterEvent.receivedCommand(reply, to: requester(1).connection, from: two)
         #expect(pass([answered, answered], to: &router) == ["command"])
-        #expect(pass([.unsent(event(2), to: two)], to: &router) == ["1 notSent", "refuse 2"])
+        #expect(pass([.unsent(event(2))], to: &router) == ["1 notSent", "refuse 2"])
         #expect(
             pass([.unlinked(two)], to: &router) == ["close sessions", "1 linkLost", "refuse 3"])
         #expect(router.openCount == 0)

@@ -5,7 +5,7 @@ import Delivery
 
 extension RandomValues {
     /// A mutation of each case: a case without a generator does not compile.
-    mutating func mutation(_ number: MutationCase) -> Mutation {
+    mutating func mutation(_ number: MutationCase, partitions: Int = 1) -> Mutation {
         switch number {
         case .putDevice: .putDevice(deviceRecord())
         case .putRegistration: .putRegistration(registration())
@@ -18,16 +18,12 @@ extension RandomValues {
         case .putInstallation: .putInstallation(installation())
         case .removeInstallation: .removeInstallation(bytes())
         case .putMessage:
-            .putMessage(message(topic: optional { TopicReference(withoutBodyOf: $0.job()) }))
+            .putMessage(message(topic: optional { TopicReference(withoutBodyOf: $0.messageName()) }))
         case .removeMessage: .removeMessage(device(), sequence(), expiresAt: signed(), reason: ending())
         case .markForGateway: .markForGateway(device())
         case .unmarkForGateway: .unmarkForGateway(device())
         case .putFeedback: .putFeedback(feedback())
         case .removeFeedback: .removeFeedback(feedback())
-        case .putTopicJob: .putTopicJob(topicJob())
-        case .advanceTopicJob: .advanceTopicJob(job(), cursor(), marked: names())
-        case .removeTopicJob: .removeTopicJob(job(), marked: names())
-        case .removeTopicBody: .removeTopicBody(job(), expiresAt: signed())
         case .putGroup: .putGroup(groupRecord())
         case .removeGroup: .removeGroup(group(), label: bytes())
         case .putSender: .putSender(senderRecord())
@@ -35,6 +31,20 @@ extension RandomValues {
         case .putUpstream: .putUpstream(upstream(), now: signed())
         case .removeUpstream: .removeUpstream(sender(), sequence(), expiresAt: signed(), reason: ending())
         case .putMark: .putMark(one(), self.number())
+        case .putTopicMessage: .putTopicMessage(topicMessage())
+        case .removeTopicMessage: .removeTopicMessage(messageName())
+        case .putTopicEntry: .putTopicEntry(topicEntry(), partition: below(partitions))
+        case .putTopicProgress:
+            .putTopicProgress(sequence(), topicProgress(), partition: below(partitions))
+        case .removeTopicEntry: .removeTopicEntry(sequence(), partition: below(partitions))
+        case .putTopicMark:
+            .putTopicMark(
+                TopicMark(source: below(partitions), through: sequence()), partition: below(partitions))
+        case .removeTopicBody:
+            .removeTopicBody(messageName(), partition: below(partitions), expiresAt: signed())
+        case .putTopicPosition: .putTopicPosition(device(), sequence())
+        case .listForGateway: .listForGateway(subscription())
+        case .unlistForGateway: .unlistForGateway(subscription())
         }
     }
 

@@ -35,6 +35,7 @@ extension RandomValues {
             case .gatewayDue: .gatewayDue(registrationNumber())
             case .markedForGateway: .markedForGateway
             case .unseen: .unseen
+            case .topicsDue: .topicsDue
             }
         return .device(device(), event)
     }
@@ -75,9 +76,18 @@ extension RandomValues {
         let event: TopicEvent =
             switch number {
             case .submitted: .submitted(topicSubmission())
-            case .answered: .answered(run: small(), one())
             }
         return .topic(sender(), event)
+    }
+
+    mutating func event(_ number: TopicLogEventCase, partitions: Int = 2) -> Event {
+        let event: TopicLogEvent =
+            switch number {
+            case .published: .published(list { $0.topicMessage() }, from: below(partitions))
+            case .nowOrNever: .nowOrNever(topicMessage())
+            case .copied: .copied(by: below(partitions), through: optional { $0.sequence() })
+            }
+        return .topicLog(below(partitions), event)
     }
 
     mutating func event(_ number: InstallationEventCase) -> Event {
@@ -126,7 +136,7 @@ extension RandomValues {
 
     mutating func delivery() -> DeviceDelivery {
         var message = message()
-        message.topic = optional { TopicReference(job: $0.job(), path: $0.bytes()) }
+        message.topic = optional { TopicReference(message: $0.messageName(), path: $0.bytes()) }
         return DeviceDelivery(
             message: message, app: registration().app, from: bytes(), isStored: flag())
     }
@@ -203,6 +213,7 @@ extension RandomValues {
     mutating func events() -> [Event] {
         DeviceEventCase.allCases.map { event($0) } + SenderEventCase.allCases.map { event($0) }
             + GroupEventCase.allCases.map { event($0) } + TopicEventCase.allCases.map { event($0) }
+            + TopicLogEventCase.allCases.map { event($0) }
             + InstallationEventCase.allCases.map { event($0) }
             + InstallationActionCase.allCases.map {
                 .installation(bytes(), .requested(installationRequest($0)))

@@ -13,7 +13,7 @@ extension RandomValues {
             apns: optional { topic == nil ? $0.bytes() : [] })
         var message = StoredMessage(
             device: device(), sequence: sequence(), salt: small(), registration: registrationNumber(),
-            sender: topic.map(\.job.sender) ?? optional { $0.sender() }, kind: kind, fields: fields,
+            sender: topic.map(\.message.sender) ?? optional { $0.sender() }, kind: kind, fields: fields,
             acceptedAt: signed(), expiresAt: signed(), priority: flag() ? .high : .normal,
             wantsReceipt: flag(), delaysWhileIdle: flag())
         message.topic = topic
@@ -133,13 +133,21 @@ extension RandomValues {
             members: [token()] + list(upTo: Limits.Group.members - 1) { $0.token() }, createdAt: signed())
     }
 
-    mutating func cursor() -> TopicCursor {
-        TopicCursor(pass: count(), after: optional { $0.name() }, reached: number())
+    mutating func topicProgress() -> TopicProgress {
+        TopicProgress(reached: number(), isOffered: flag())
     }
 
-    mutating func topicJob() -> TopicJob {
-        TopicJob(
-            name: job(), salt: small(), target: target(), messageID: bytes(),
+    mutating func topicEntry() -> TopicEntry {
+        var entry = TopicEntry(
+            sequence: sequence(), kind: flag() ? .message : .discarded(count: count()),
+            message: topicMessage())
+        if entry.kind != .message { (entry.message.body, entry.message.apns) = ([], nil) }
+        return entry
+    }
+
+    mutating func topicMessage() -> TopicMessage {
+        TopicMessage(
+            name: messageName(), salt: small(), target: target(), messageID: bytes(),
             collapseKey: optional { $0.bytes() }, priority: flag() ? .high : .normal, wantsReceipt: flag(),
             delaysWhileIdle: flag(), restrictedPackage: optional { $0.bytes() }, acceptedAt: -5,
             expiresAt: Int64(count()), body: bytes(upTo: 200), apns: optional { $0.bytes() })

@@ -24,19 +24,14 @@ extension RandomValues {
     mutating func submission() -> Submission {
         Submission(
             replyTo: replyTo(one()), submitter: optional { $0.connection() },
-            entitlement: entitlement(one()), target: name(), content: content(),
-            topic: optional {
-                TopicShare(
-                    job: $0.job(), target: $0.target(), pass: $0.count(), acceptedAt: $0.signed(),
-                    expiresAt: $0.signed())
-            })
+            entitlement: entitlement(one()), target: name(), content: content())
     }
 
     private mutating func replyTo(_ number: ReplyToCase) -> ReplyTo {
         switch number {
         case .session: .session(requester())
         case .group: .group(sender(), member())
-        case .topic: .topic(sender(), run: small())
+        case .nobody: .nobody
         }
     }
 

@@ -69,7 +69,9 @@ struct RandomValues {
     mutating func tokens() -> [TokenName] { list { $0.token() } }
     mutating func names() -> [RegistrationName] { list { $0.name() } }
     mutating func group() -> GroupName { GroupName(sender: sender(), number: number()) }
-    mutating func job() -> TopicJobName { TopicJobName(sender: sender(), sequence: sequence()) }
+    mutating func messageName() -> TopicMessageName {
+        TopicMessageName(sender: sender(), sequence: sequence())
+    }
     mutating func persistentID() -> PersistentID { PersistentID(sequence: sequence(), salt: small()) }
     mutating func digest() -> SecretDigest { SecretDigest(bytes: (0..<32).map { _ in small() }) }
     mutating func connection() -> ConnectionID {

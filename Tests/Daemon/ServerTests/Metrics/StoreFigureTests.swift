@@ -28,7 +28,6 @@ import Testing
     @Test("each query of the store has a word of its own in the metrics")
     func queries() {
         let device = DeviceID(5)
-        let job = TopicJobName(sender: SenderID(5), sequence: SequenceNumber(1))
         let group = GroupName(sender: SenderID(5), number: 1)
         let all: [(StoreQuery, String)] = [
             (.device(device), "device"),
@@ -39,8 +38,9 @@ import Testing
             (.expired(by: 0, limit: 1, partition: 0), "expired"),
             (.group(group, isForChange: false), "group"), (.groupLabelled(SenderID(5), []), "group_labelled"),
             (.installation([], limit: 1, isForChange: false), "installation"),
-            (.topicPage(job, of: nil, after: nil, limit: 1), "topic_page"),
-            (.topicJobs(after: nil, limit: 1, partition: 0), "topic_jobs"),
+            (.topicMessages(after: nil, limit: 1, partition: 0), "topic_messages"),
+            (.topicEntries(after: SequenceNumber(0), limit: 1, partition: 0), "topic_entries"),
+            (.topicDevices(SenderID(5), of: nil, after: nil, limit: 1, partition: 0), "topic_devices"),
         ]
         for (query, word) in all { #expect(Metric.storeQueries[query.metricPosition] == word) }
         #expect(Set(all.map(\.0.metricPosition)).count == all.count)

@@ -51,7 +51,7 @@ private func fuzzParcel(_ bytes: [UInt8]) throws(Violation) {
             _ = writer.append(event, now: now)
         case .command(let connection, let command):
             FuzzReach.record("command \(name(of: command))")
-            _ = table.receives(command, for: connection, from: 2)
+            _ = table.receives(command, for: connection)
             _ = writer.append(command, to: connection, now: now)
         case .write(let number, let batch):
             FuzzReach.record("write")

@@ -55,7 +55,7 @@ private struct RecordKind: Sendable {
     }
 
     private static let registration = RegistrationName(device: DeviceID(5), number: RegistrationNumber(9))
-    private static let job = TopicJobName(sender: SenderID(5), sequence: SequenceNumber(9))
+    private static let topicMessage = TopicMessageName(sender: SenderID(5), sequence: SequenceNumber(9))
 
     static let all: [RecordKind] = mailboxes + registry + topics + [installation, feedback]
 
@@ -141,13 +141,18 @@ private struct RecordKind: Sendable {
 
     private static let topics = [
         RecordKind(name: "message to topics", number: 9) { record in
-            (try? TopicRecord.job(record.raw, job)).map { found in
+            (try? TopicRecord.message(record.raw, topicMessage)).map { found in
                 written { TopicRecord.write(found, to: &$0) }
             }
         },
-        RecordKind(name: "cursor", number: 10) { record in
-            (try? TopicRecord.cursor(record.raw, job)).map { cursor in
-                written { TopicRecord.write(cursor, of: job, to: &$0) }
+        RecordKind(name: "entry of a topic log", number: 14) { record in
+            (try? TopicRecord.entry(record.raw, SequenceNumber(9), of: 5)).map { entry in
+                written { TopicRecord.write(entry, of: 5, to: &$0) }
+            }
+        },
+        RecordKind(name: "progress in a topic log", number: 10) { record in
+            (try? TopicRecord.progress(record.raw, SequenceNumber(9), of: 5)).map { progress in
+                written { TopicRecord.write(progress, at: SequenceNumber(9), of: 5, to: &$0) }
             }
         },
     ]

@@ -39,6 +39,7 @@ extension DeviceHub {
         turn.write(
             .removeMessage(entry.device, message.sequence, expiresAt: message.expiresAt, reason: reason),
             of: entry)
+        if let topic = message.topic { removeBody(feed.bodies.release(topic.message), &turn) }
         turn.traceEntry(message, of: entry.device, TraceRecord.Step(reason))
         guard message.kind == .message else { return }
         if let kind = SenderCount(reason, isUpstream: false) {

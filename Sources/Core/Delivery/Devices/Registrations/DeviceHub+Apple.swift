@@ -95,6 +95,12 @@ extension DeviceHub {
         let batch = turn.ledger.nextBatchNumber
         entry.update(at) { $0.replace(with: registration, in: batch) }
         turn.write(.putRegistration(registration), of: entry)
+        if registration.usesAPNs != old.usesAPNs {
+            for subscription in entry.registrations[at].topics.all(of: registration.name) {
+                turn.write(
+                    registration.usesAPNs ? .listForGateway(subscription) : .unlistForGateway(subscription))
+            }
+        }
         let seal = seal ?? turn.settings.seal
         let (before, after) = (old.lookupKeys(seal), registration.lookupKeys(seal))
         for place in before where !after.contains(place) {

@@ -59,7 +59,7 @@ extension DeviceHub {
         return .added
     }
 
-    private func importSubscription(
+    private mutating func importSubscription(
         _ subscription: Subscription, _ entry: DeviceEntry, _ turn: inout Turn
     ) -> ImportOutcome {
         guard let at = entry.index(of: subscription.name.number) else { return .noRegistration }
@@ -69,8 +69,7 @@ extension DeviceHub {
         guard entry.registrations[at].topics.count < turn.settings.subscriptionsPerRegistration else {
             return .full
         }
-        entry.update(at) { $0.topics.insert(subscription) }
-        turn.write(.putSubscription(subscription), of: entry)
+        add(subscription, at: at, entry, &turn)
         return .added
     }
 }

@@ -99,6 +99,7 @@ extension DeviceHub {
         _ turn: inout Turn
     ) {
         entry.insert(registration, at: at, in: turn.ledger.nextBatchNumber)
+        entry.storeTopicPosition(&turn)
         turn.write(.putRegistration(registration), of: entry)
         for place in registration.lookupKeys(seal ?? turn.settings.seal) {
             turn.write(.linkInstallation(place, registration.name))
@@ -145,6 +146,8 @@ extension DeviceHub {
         removeBelongings(at, entry, &turn)
         refuseUnstored(of: at, entry, &turn)
         entry.removeRegistration(at: at)
+        entry.storeTopicPosition(&turn)
+        listTopics(entry)
         turn.write(.removeRegistration(RegistrationName(device: entry.device, number: number)), of: entry)
         return messages
     }

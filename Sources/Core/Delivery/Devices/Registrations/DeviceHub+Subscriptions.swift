@@ -62,8 +62,20 @@ extension DeviceHub {
     ) -> Subscription? {
         guard let gone = entry.update(at, { $0.topics.remove(sender, topic, of: $0.registration.name) })
         else { return nil }
+        entry.storeTopicPosition(&turn)
         turn.write(.removeSubscription(gone), of: entry)
+        if entry.registrations[at].registration.usesAPNs { turn.write(.unlistForGateway(gone)) }
+        listTopics(entry)
         return gone
+    }
+
+    /// Adds a subscription that is not there.
+    mutating func add(_ subscription: Subscription, at: Int, _ entry: DeviceEntry, _ turn: inout Turn) {
+        entry.update(at) { $0.topics.insert(subscription) }
+        entry.storeTopicPosition(&turn)
+        turn.write(.putSubscription(subscription), of: entry)
+        if entry.registrations[at].registration.usesAPNs { turn.write(.listForGateway(subscription)) }
+        listTopics(entry)
     }
 
     /// Makes a subscription if there is none. Returns it, and whether it existed; `nil` if the registration has too many.
@@ -76,8 +88,7 @@ extension DeviceHub {
             return nil
         }
         let made = Subscription(name: name, sender: sender, topic: topic, since: turn.now.wall)
-        entry.update(at) { $0.topics.insert(made) }
-        turn.write(.putSubscription(made), of: entry)
+        add(made, at: at, entry, &turn)
         return (made, false)
     }
 
@@ -110,6 +121,7 @@ extension DeviceHub {
         let registration = entry.registrations[at].registration
         for subscription in entry.registrations[at].topics.all(of: registration.name) {
             turn.write(.removeSubscription(subscription))
+            if registration.usesAPNs { turn.write(.unlistForGateway(subscription)) }
         }
         for place in registration.lookupKeys(turn.settings.seal) {
             turn.write(.unlinkInstallation(place, registration.name))

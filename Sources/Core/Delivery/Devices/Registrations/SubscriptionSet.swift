@@ -55,6 +55,18 @@ struct SubscriptionSet {
         return all
     }
 
+    /// Calls a closure with the topic of each subscription.
+    func forEachKey(_ body: (TopicKey) -> Void) {
+        var at = 0
+        while at < bytes.count {
+            let end = end(of: at)
+            if let topic = TopicName(bytes[(at + Self.head)..<end]) {
+                body(TopicKey(sender: SenderID(bytes.raw.word(at: at)), topic: topic))
+            }
+            at = end
+        }
+    }
+
     private func end(of start: Int) -> Int {
         start + Self.head + Int(bytes[start + 16]) + Int(bytes[start + 17]) << 8
     }

@@ -7,7 +7,7 @@ extension Event {
         case .device(_, .submitted(let submission)): submission.sender
         case .device(_, .token(let request)): request.sender
         case .sender(let sender, _), .group(let sender, _), .topic(let sender, _): sender
-        case .device, .installation, .partition: nil
+        case .device, .topicLog, .installation, .partition: nil
         }
     }
 

@@ -68,7 +68,13 @@ extension Event {
         case .group(_, .submitted(let submission)): submission.openRequests
         case .topic(_, .submitted(let submission)): [.submission(submission.requester)]
         case .installation(_, .requested(let request)) where !request.isVouched: [request.openRequest]
-        case .group(_, .memberAnswered), .topic(_, .answered), .installation, .partition: []
+        case .topicLog(let partition, .published(_, let source)):
+            [
+                OpenRequest(
+                    key: .topicCopy(from: source, to: partition),
+                    answer: .event(.topicLog(source, .copied(by: partition, through: nil))))
+            ]
+        case .group(_, .memberAnswered), .topicLog, .installation, .partition: []
         }
     }
 }
@@ -109,7 +115,7 @@ extension UnreachedAnswer {
 extension DeviceEvent {
     fileprivate var openRequests: [OpenRequest] {
         switch self {
-        case .submitted(let submission): [submission.replyTo.openRequest]
+        case .submitted(let submission): submission.replyTo.openRequest.map { [$0] } ?? []
         case .login(let login):
             [
                 OpenRequest(
@@ -134,7 +140,8 @@ extension DeviceEvent {
             [.request(request.requester, .reply(request.requester, .tokenRefused(.unavailable)))]
         case .installationFound(let request, _): [request.openRequestAtDevice]
         case .acknowledged, .writable, .congested, .idleChanged, .closed, .upstreamAnswered,
-            .receiptStored, .receiptRefused, .gatewayAnswered, .gatewayDue, .markedForGateway, .unseen:
+            .receiptStored, .receiptRefused, .gatewayAnswered, .gatewayDue, .markedForGateway, .topicsDue,
+            .unseen:
             []
         }
     }
@@ -180,17 +187,14 @@ extension SenderEvent {
 }
 
 extension ReplyTo {
-    fileprivate var openRequest: OpenRequest {
+    fileprivate var openRequest: OpenRequest? {
         switch self {
         case .session(let requester): .submission(requester)
+        case .nobody: nil
         case .group(let sender, let member):
             OpenRequest(
                 key: .member(sender, member),
                 answer: .event(.memberAnswered(sender, member, .refused(.unavailable))))
-        case .topic(let sender, let run):
-            OpenRequest(
-                key: .topicPage(sender, run: run),
-                answer: .event(.topicAnswered(sender, run: run, .unavailable)))
         }
     }
 }

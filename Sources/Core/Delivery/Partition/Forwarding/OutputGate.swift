@@ -210,14 +210,15 @@ extension Event {
             .upstreamReturnFinished(sender, sequence, hasFailed: true)
         case .group(let sender, .memberAnswered(let member, _)):
             .memberAnswered(sender, member, .refused(.unavailable))
-        case .topic(let sender, .answered(let run, _)): .topicAnswered(sender, run: run, .unavailable)
+        case .topicLog(let source, .copied(let partition, _)):
+            .topicLog(source, .copied(by: partition, through: nil))
         case .installation(_, .requested(let request)):
             if case .vouched(let offer, _) = request.action {
                 .installation(request.acting(.vouched(offer, isProved: false)))
             } else {
                 self
             }
-        case .device, .sender, .group, .topic, .installation, .partition: self
+        case .device, .sender, .group, .topic, .topicLog, .installation, .partition: self
         }
     }
 }

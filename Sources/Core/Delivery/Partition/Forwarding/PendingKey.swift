@@ -20,8 +20,8 @@ public enum PendingKey: Hashable, Sendable {
     case upstreamReturn(SenderID, SequenceNumber)
     /// A member of a group that is being sent a message.
     case member(SenderID, GroupSendMember)
-    /// A page of the recipients of a message to topics. Each recipient is answered under this key.
-    case topicPage(SenderID, run: UInt32)
+    /// Messages to topics that a partition has passed on to another one.
+    case topicCopy(from: Int, to: Int)
     /// A change of an installation that waits for its device to verify a check-in pair.
     case proof([UInt8], ConnectionID, requestID: UInt32)
 
@@ -31,12 +31,9 @@ public enum PendingKey: Hashable, Sendable {
         case .request(let connection, _), .upstream(let connection, _), .login(let connection),
             .keys(let connection), .stream(let connection):
             connection
-        case .waitingUpstream, .receipt, .upstreamReturn, .member, .topicPage, .proof: nil
+        case .waitingUpstream, .receipt, .upstreamReturn, .member, .topicCopy, .proof: nil
         }
     }
-
-    /// Whether several events wait under the key, and are answered one by one.
-    public var isShared: Bool { if case .topicPage = self { true } else { false } }
 }
 
 extension PendingKey {
@@ -88,10 +85,10 @@ extension Event {
             .receipt(device, sequence)
         case .sender(let sender, .upstreamReturnFinished(let sequence, _)): .upstreamReturn(sender, sequence)
         case .group(let sender, .memberAnswered(let member, _)): .member(sender, member)
-        case .topic(let sender, .answered(let run, _)): .topicPage(sender, run: run)
+        case .topicLog(let source, .copied(let partition, _)): .topicCopy(from: source, to: partition)
         case .installation(_, .requested(let request)) where request.isVouched:
             PendingKey(proof: request)
-        case .device, .sender, .group, .topic, .installation, .partition: nil
+        case .device, .sender, .group, .topic, .topicLog, .installation, .partition: nil
         }
     }
 

@@ -26,7 +26,7 @@ public struct SettleVirtualDevice: OperatorCommand {
         "virtual-devices settle", role: .operator,
         "Wait until nothing more is on its way to a virtual device, for tests that a message does not come.",
         details: [
-            "Settled means: what app servers got an acknowledgement for is in the inbox, or was refused, replaced or dropped, or waits for a device that is offline; no message to a topic is still being sent to any of its subscribers; and all that was written to the connection of the device has been received. A message that a fault delays is not acknowledged yet, and does not count. Exits with 1 if the time is over before that."
+            "Settled means: what app servers got an acknowledgement for is in the inbox, or was refused, replaced or dropped, or waits for a device that is offline; every message to a topic has reached its subscribers that are online; and all that was written to the connection of the device has been received. A message that a fault delays is not acknowledged yet, and does not count. Exits with 1 if the time is over before that."
         ])
     public static let fields = Fields(
         SettleVirtualDevice.init(device:wait:),

@@ -1,4 +1,4 @@
-// Topics with their subscribers, and the messages to topics that are still being sent.
+// Topics with their subscribers, and the messages to topics that devices may still be sent.
 import { call } from '../api.js';
 import { h, said } from '../dom.js';
 import { count, distance } from '../format.js';
@@ -30,7 +30,7 @@ export function topics({ query, signal }) {
         { value: query.get('prefix') ?? '' },
       ), h('button', { type: 'submit' }, 'Search'))),
     section('Topics', list),
-    section('Messages that are being sent', running),
+    section('Messages to topics', running),
     section('Groups', h('p', {}, 'A group is addressed by its notification key, which its app server has. Paste the key under ',
       h('a', { href: link(['messages']) }, 'Messages'),
       ' to send a test message; the answer counts the members that got it. Groups are counted under ', h('a', { href: link(['operations']) }, 'Operations'), '.')),
@@ -66,19 +66,19 @@ function topicTable(answer, args, query) {
 
 function runningTable({ messages, left_out: leftOut }) {
   return [
-    table('Messages that are being sent', [
+    table('Messages to topics', [
       { title: 'Message', cell: (row) => row.message_id },
       { title: 'To', cell: (row) => (row.to === 'condition' ? said`condition on ${row.topics.join(', ')}` : row.to) },
       { title: 'Sender', cell: (row) => h('a', { href: link(['senders', row.sender_id]) }, row.sender_id) },
-      { title: 'Done', cell: (row) => progress(row) },
-      { title: 'Sent', number: true, cell: (row) => count(row.sent) },
+      { title: 'Reached', cell: (row) => progress(row) },
       { title: 'Since', cell: (row) => distance(row.since) },
+      { title: 'Expires', cell: (row) => distance(row.expires_at) },
     ], messages, { empty: 'None at the moment.' }),
     leftOut > 0 && h('p', { class: 'quiet' }, `${count(leftOut)} more are not listed.`), ctl('topics running'),
   ];
 }
 
-function progress({ done, total }) {
-  if (!total) return '–';
-  return [h('progress', { value: done, max: total, 'aria-label': `${done} of ${total}` }), ` ${count(done)} of ${count(total)}`];
+function progress({ reached, subscribers }) {
+  if (!subscribers) return count(reached);
+  return [h('progress', { value: reached, max: subscribers, 'aria-label': `${reached} of ${subscribers}` }), ` ${count(reached)} of ${count(subscribers)}`];
 }

@@ -1,0 +1,206 @@
+public import Basics
+
+/// Identifies a topic message: its sender, and its number in the sender's partition.
+public struct TopicMessageName: Hashable, Sendable, Comparable {
+    /// The owner of the topics.
+    public var sender: SenderID
+    /// The number of the message. It increases among all messages of the partition.
+    public var sequence: SequenceNumber
+
+    public init(sender: SenderID, sequence: SequenceNumber) {
+        self.sender = sender
+        self.sequence = sequence
+    }
+
+    public static func < (a: Self, b: Self) -> Bool { (a.sender, a.sequence) < (b.sender, b.sequence) }
+}
+
+/// A topic message as an app server sent it. Each partition has it once for all of its devices; the messages in their mailboxes share its
+/// pairs.
+public struct TopicMessage: Sendable, Equatable {
+    public var name: TopicMessageName
+    /// Salt of the process that accepted it: a process resumes only messages of others.
+    public var salt: UInt32
+    /// The recipients.
+    public var target: TopicTarget
+    /// See `MessageContent`.
+    public var messageID: [UInt8]
+    /// See `MessageContent`.
+    public var collapseKey: [UInt8]?
+    /// See `MessageContent`.
+    public var priority: Priority
+    /// See `MessageContent`.
+    public var wantsReceipt: Bool
+    /// See `MessageContent`.
+    public var delaysWhileIdle: Bool
+    /// See `MessageContent`.
+    public var restrictedPackage: [UInt8]?
+    /// When it was accepted, in milliseconds since 1970.
+    public var acceptedAt: UnixMilliseconds
+    /// When it expires, in milliseconds since 1970; `acceptedAt` for a now-or-never message.
+    public var expiresAt: UnixMilliseconds
+    /// The pairs.
+    public var body: EncodedAppData
+    /// See `MessageFields`.
+    public var apns: [UInt8]?
+
+    public init(
+        name: TopicMessageName, salt: UInt32, target: TopicTarget, messageID: [UInt8],
+        collapseKey: [UInt8]? = nil, priority: Priority = .normal, wantsReceipt: Bool = false,
+        delaysWhileIdle: Bool = false, restrictedPackage: [UInt8]? = nil, acceptedAt: UnixMilliseconds,
+        expiresAt: UnixMilliseconds, body: EncodedAppData, apns: [UInt8]? = nil
+    ) {
+        self.name = name
+        self.salt = salt
+        self.target = target
+        self.messageID = messageID
+        self.collapseKey = collapseKey
+        self.priority = priority
+        self.wantsReceipt = wantsReceipt
+        self.delaysWhileIdle = delaysWhileIdle
+        self.restrictedPackage = restrictedPackage
+        self.acceptedAt = acceptedAt
+        self.expiresAt = expiresAt
+        self.body = body
+        self.apns = apns
+    }
+
+    /// Whether it is stored; a now-or-never message is not.
+    public var isStored: Bool { expiresAt > acceptedAt }
+
+    /// When the shared body is removed: after the last message that shares it has been removed as expired.
+    public var bodyEndsAt: UnixMilliseconds {
+        expiresAt + Int64(Limits.Topic.sharedBodyGraceSeconds) * 1_000
+    }
+
+    /// The message that one app instance gets.
+    func content(hasBody: Bool) -> MessageContent {
+        MessageContent(
+            messageID: messageID, collapseKey: collapseKey,
+            lifetimeSeconds: isStored ? Limits.Message.lifetimeSeconds : 0, priority: priority,
+            wantsReceipt: wantsReceipt, delaysWhileIdle: delaysWhileIdle,
+            restrictedPackage: restrictedPackage, body: hasBody ? body : [],
+            apns: hasBody ? apns : apns.map { _ in [] })
+    }
+}
+
+/// A topic message in the log of a partition.
+public struct TopicEntry: Sendable, Equatable {
+    /// What the entry is.
+    public enum Kind: Sendable, Equatable {
+        /// A topic message.
+        case message
+        /// Stands for `count` messages to the topic that were discarded, since too many waited: each app instance that has not been sent
+        /// them gets `deleted_messages`.
+        case discarded(count: Int)
+    }
+
+    /// Its place in the log: a device has been sent all messages up to its position, and none after it.
+    public var sequence: SequenceNumber
+    public var kind: Kind
+    /// The message, without its pairs when it was read from the store: the store has them once.
+    public var message: TopicMessage
+    /// What has become of it.
+    public var progress = TopicProgress()
+
+    public init(sequence: SequenceNumber, kind: Kind = .message, message: TopicMessage) {
+        self.sequence = sequence
+        self.kind = kind
+        self.message = message
+    }
+}
+
+/// What has become of a topic message in a partition so far.
+public struct TopicProgress: Sendable, Equatable {
+    /// App instances whose mailboxes it has entered.
+    public var reached: UInt64 = 0
+    /// Whether all iOS apps have been found that it is for: they never log in.
+    public var isOffered = false
+
+    public init(reached: UInt64 = 0, isOffered: Bool = false) {
+        self.reached = reached
+        self.isOffered = isOffered
+    }
+}
+
+/// The newest message of another partition's senders, or of its own, that a partition has in its log or had there.
+public struct TopicMark: Sendable, Equatable {
+    /// The partition of the senders.
+    public var source: Int
+    /// The number of the message there.
+    public var through: SequenceNumber
+
+    public init(source: Int, through: SequenceNumber) {
+        self.source = source
+        self.through = through
+    }
+}
+
+/// What the mailbox entries of one topic message have in common. A class, because every message has the reference and most have none.
+public final class TopicReference: Sendable, Equatable {
+    /// The topic message.
+    public let message: TopicMessageName
+    /// `from` of the frame; empty for the sender's number, as in other messages.
+    public let path: [UInt8]
+    /// Whether the mailbox entry has the pairs. A record of one does not, and one that is read has them unless they are damaged.
+    public let hasBody: Bool
+
+    /// Creates the reference of a mailbox entry that has the pairs.
+    public init(message: TopicMessageName, path: [UInt8]) {
+        self.message = message
+        self.path = path
+        hasBody = true
+    }
+
+    /// Creates the reference of a mailbox entry that only names the topic message.
+    public init(withoutBodyOf message: TopicMessageName) {
+        self.message = message
+        path = []
+        hasBody = false
+    }
+
+    public static func == (a: TopicReference, b: TopicReference) -> Bool {
+        a.message == b.message && a.path == b.path && a.hasBody == b.hasBody
+    }
+}
+
+/// What a submission to one app instance has of its topic message. A class, as `TopicReference` is.
+final class TopicShare: Sendable {
+    /// The reference of the mailbox entry.
+    let reference: TopicReference
+    /// See `TopicMessage`.
+    let acceptedAt: UnixMilliseconds
+    /// See `TopicMessage`.
+    let expiresAt: UnixMilliseconds
+    /// Its place in the log; `nil` for a now-or-never message.
+    let sequence: SequenceNumber?
+
+    init(_ message: TopicMessage, hasBody: Bool, at sequence: SequenceNumber?) {
+        reference =
+            hasBody
+            ? TopicReference(message: message.name, path: message.target.path)
+            : TopicReference(withoutBodyOf: message.name)
+        acceptedAt = message.acceptedAt
+        expiresAt = message.expiresAt
+        self.sequence = sequence
+    }
+}
+
+/// A topic message as an app server submitted it.
+public struct TopicSubmission: Sendable {
+    /// Where the answer is sent.
+    public var requester: Requester
+    /// The account that it was submitted under, which owns the topics.
+    public var sender: SenderID
+    /// The recipients.
+    public var target: TopicTarget
+    /// The message that each recipient gets.
+    public var content: MessageContent
+
+    public init(requester: Requester, sender: SenderID, target: TopicTarget, content: MessageContent) {
+        self.requester = requester
+        self.sender = sender
+        self.target = target
+        self.content = content
+    }
+}
