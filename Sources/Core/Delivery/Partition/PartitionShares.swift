@@ -25,6 +25,8 @@ struct PartitionShares {
     let openTopics: Int
     /// Live topic messages in the log.
     let liveTopics: Int
+    /// Connected devices that topic messages are sent to in one batch.
+    let topicDevices: Int
     /// Requests that can wait, by kind: installation requests, group requests, group messages.
     let waitingInstallations: Int
     let groupRequests: Int
@@ -50,6 +52,7 @@ struct PartitionShares {
         ).share(of: count)
         openTopics = share(Limits.Topic.open, atLeast: Limits.Partition.leastOpenTopics)
         liveTopics = share(Limits.Topic.live, atLeast: Limits.Topic.livePerTopic)
+        topicDevices = share(Limits.Topic.devicesPerBatch, atLeast: Limits.Partition.leastTopicDevices)
         waitingInstallations = share(
             Limits.Installation.waiting, atLeast: Limits.Partition.leastWaitingRequests)
         groupRequests = share(Limits.Group.waitingRequests, atLeast: Limits.Partition.leastWaitingRequests)

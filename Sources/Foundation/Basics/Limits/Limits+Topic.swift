@@ -29,7 +29,8 @@ extension Limits {
         public static let livePerTopic = 1_000
         /// Bytes of pairs that a partition keeps for the devices that are connected; beyond, they are read from the store.
         public static let bodyBytes = 8_388_608
-        /// Devices whose mailboxes topic messages enter in one batch: some milliseconds, so that other messages are not delayed.
+        /// Connected devices whose mailboxes topic messages enter at once, in all partitions together: some milliseconds, so that other
+        /// messages are not delayed.
         public static let devicesPerBatch = 256
         /// Devices with iOS apps that are looked up at once for one message; each may be a query to the store.
         public static let page = 128

@@ -92,7 +92,7 @@ extension DeviceHub {
     mutating func feedDevices(_ turn: inout Turn) {
         guard !feed.isPaced else { return }
         let before = turn.effects.mutations.count
-        var left = Limits.Topic.devicesPerBatch
+        var left = turn.shares.topicDevices
         while left > 0 || turn.effects.mutations.count == before, let device = feed.popDue() {
             left -= 1
             guard let entry = table[device] else { continue }
