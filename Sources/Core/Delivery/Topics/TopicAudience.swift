@@ -21,8 +21,7 @@ struct TopicAudience {
         for pass in message.target.passes {
             switch pass {
             case .topic(let at):
-                let key = TopicKey(sender: message.name.sender, topic: message.target.topics[at])
-                if let devices = subscribers[key] { found.formUnion(devices) }
+                if let devices = subscribers[message.key(at)] { found.formUnion(devices) }
             case .everyone: return nil
             }
         }

@@ -146,7 +146,7 @@ struct TopicHub: ~Copyable {
 
     /// Searches for messages of an earlier process.
     private mutating func search(_ turn: inout Turn) {
-        guard !resumption.isDone, !resumption.isAsking else { return }
+        guard !resumption.isAsking else { return }
         resumption.isAsking = true
         turn.load(
             .topicMessages(

@@ -6,6 +6,11 @@ struct TopicKey: Hashable {
     let topic: TopicName
 }
 
+extension TopicMessage {
+    /// Returns one of the topics that it names.
+    func key(_ at: Int) -> TopicKey { TopicKey(sender: name.sender, topic: target.topics[at]) }
+}
+
 /// The live topic messages for the devices of a partition, oldest first (http 5): those that are stored, and now-or-never messages
 /// while iOS apps are looked for.
 ///
@@ -42,7 +47,7 @@ struct TopicLog {
         if entry.message.isStored { earliestEnd = min(earliestEnd, entry.message.expiresAt) }
         for pass in entry.message.target.passes {
             switch pass {
-            case .topic(let at): places[entry.key(at), default: []].append(place)
+            case .topic(let at): places[entry.message.key(at), default: []].append(place)
             case .everyone: placesOfAll[entry.message.name.sender, default: []].append(place)
             }
         }
@@ -74,7 +79,7 @@ struct TopicLog {
         noted.remove(place)
         for pass in entry.message.target.passes {
             switch pass {
-            case .topic(let at): Self.remove(place, from: &places, entry.key(at))
+            case .topic(let at): Self.remove(place, from: &places, entry.message.key(at))
             case .everyone: Self.remove(place, from: &placesOfAll, entry.message.name.sender)
             }
         }
@@ -163,8 +168,7 @@ struct TopicLog {
     /// The messages that the first pass of a message finds.
     private func list(of message: TopicMessage) -> [SequenceNumber] {
         switch message.target.passes.first {
-        case .topic(let at):
-            places[TopicKey(sender: message.name.sender, topic: message.target.topics[at])] ?? []
+        case .topic(let at): places[message.key(at)] ?? []
         case .everyone: placesOfAll[message.name.sender] ?? []
         case nil: []
         }
@@ -218,11 +222,5 @@ struct TopicLog {
         let listed = Set(places.values.joined()).union(placesOfAll.values.joined())
         if listed != Set(entries.keys) { return "a topic message is not listed, or is listed and gone" }
         return noted.isSubset(of: listed) ? nil : "progress of a topic message that is gone"
-    }
-}
-
-extension TopicEntry {
-    fileprivate func key(_ at: Int) -> TopicKey {
-        TopicKey(sender: message.name.sender, topic: message.target.topics[at])
     }
 }
