@@ -16,12 +16,17 @@ import Testing
         return (Harness(store: wide.store, settings: settings, readsLog: readsLog), names)
     }
 
+    private static func message(_ requestID: UInt32, lifetime: Int = 3_600) -> Event {
+        .topicSubmitted(
+            TopicSubmission(
+                target: TopicTarget(topics[0]), submission: Harness.submission(requestID, lifetime: lifetime))
+        )
+    }
+
     private static func publish(
-        _ bench: Harness, _ requestID: UInt32, to topic: Int = 0, key: String? = nil, lifetime: Int = 3_600,
-        isNotification: Bool = false
+        _ bench: Harness, _ requestID: UInt32, to topic: Int = 0, key: String? = nil, lifetime: Int = 3_600
     ) {
-        var submission = Harness.submission(requestID, key: key, lifetime: lifetime)
-        submission.content.isNotification = isNotification
+        let submission = Harness.submission(requestID, key: key, lifetime: lifetime)
         bench.post(
             .topicSubmitted(TopicSubmission(target: TopicTarget(topics[topic]), submission: submission)))
         bench.settle()
@@ -57,6 +62,24 @@ import Testing
             bench.post(.deviceWritable(link, bench.store.records.keys.sorted()[0]))
             bench.settle()
         }
+    }
+
+    /// Goes on until the batch that adds a message to the log waits for the store.
+    private static func runUntilAdding(_ bench: Harness) {
+        let partition = bench.partitions[0]
+        func isAdding() -> Bool {
+            partition.batches.first?.mutations.contains {
+                if case .putTopicEntry = $0 { true } else { false }
+            } == true
+        }
+        for _ in 0..<9 where !isAdding() {
+            bench.apply(partition)
+            bench.reportOutcome(partition)
+            bench.read(partition)
+            bench.reportAnswer(partition)
+            bench.runTurns()
+        }
+        #expect(isAdding(), "canary")
     }
 
     // MARK: Subscriptions
@@ -182,9 +205,7 @@ import Testing
         let (bench, names) = Self.bench(count)
         for (at, name) in names.enumerated() { Self.login(bench, name, connection(100 + UInt32(at))) }
         bench.commands = []
-        bench.post(
-            .topicSubmitted(
-                TopicSubmission(target: TopicTarget(Self.topics[0]), submission: Harness.submission(1))))
+        bench.post(Self.message(1))
         var batches: [Int] = []
         for _ in 0..<20 {
             bench.runTurns()
@@ -288,23 +309,8 @@ import Testing
         Self.login(bench, names[0])
         _ = bench.take(phone)
         let partition = bench.partitions[0]
-        bench.post(
-            .topicSubmitted(
-                TopicSubmission(target: TopicTarget(Self.topics[0]), submission: Harness.submission(1))))
-        func isAdding() -> Bool {
-            partition.batches.first?.mutations.contains {
-                if case .putTopicEntry = $0 { true } else { false }
-            }
-                == true
-        }
-        for _ in 0..<9 where !isAdding() {
-            bench.apply(partition)
-            bench.reportOutcome(partition)
-            bench.read(partition)
-            bench.reportAnswer(partition)
-            bench.runTurns()
-        }
-        #expect(isAdding(), "canary")
+        bench.post(Self.message(1))
+        Self.runUntilAdding(bench)
         if isOnDisk { _ = bench.store.apply(partition.batches[0]) }
         bench.apply(partition, failing: true)
         bench.reportOutcome(partition)
@@ -315,6 +321,27 @@ import Testing
         bench.settle()
         #expect(Self.delivered(bench) == (isOnDisk ? [] : ["m1"]))
         #expect(bench.store.topicLogs[0]?.count == 1 && bench.store.topicMessages.isEmpty)
+    }
+
+    @Test("a now-or-never message that comes while another one is being stored takes no device past that")
+    func unstoredMeanwhile() {
+        let (bench, names) = Self.bench()
+        let partition = bench.partitions[0]
+        bench.post(Self.message(1))
+        bench.runTurns()
+        Self.runUntilAdding(bench)
+        bench.post(Self.message(2, lifetime: 0))
+        // The device is read, and has an event, before the first message is on disk.
+        bench.post(.device(names[0].device, .topicsDue))
+        bench.runTurns()
+        while !partition.loads.isEmpty {
+            bench.read(partition)
+            bench.reportAnswer(partition)
+            bench.runTurns()
+        }
+        bench.settle()
+        Self.login(bench, names[0])
+        #expect(Self.delivered(bench) == ["m1"])
     }
 
     // MARK: iOS apps

@@ -31,6 +31,8 @@ struct TopicFeed {
     private var readThrough = SequenceNumber(0)
     private var marks: [Int: SequenceNumber] = [:]
     private var publications: [Publication] = []
+    /// Now-or-never messages that iOS apps are still to be looked for.
+    private var unstored: [TopicMessage] = []
     /// Whether a batch that adds to the log is unanswered: one at a time, so that what a failed one has added is the newest.
     private var isAdding = false
     /// Devices that were read before the log.
@@ -80,9 +82,21 @@ struct TopicFeed {
 
     mutating func receive(_ publication: Publication) { publications.append(publication) }
 
+    mutating func receive(unstored message: TopicMessage) { unstored.append(message) }
+
+    /// Whether the next place is the newest one: no message that has an earlier place is still on its way into the log.
+    private var mayAppend: Bool { if case .done = reading { !isAdding } else { false } }
+
+    /// Returns the now-or-never messages that can be appended now.
+    mutating func takeUnstored() -> [TopicMessage] {
+        guard mayAppend else { return [] }
+        defer { unstored = [] }
+        return unstored
+    }
+
     /// Returns what has been passed on and can be added now; then `endAdding` follows, unless it is empty.
     mutating func beginAdding() -> [Publication] {
-        guard case .done = reading, !isAdding, !publications.isEmpty else { return [] }
+        guard mayAppend, !publications.isEmpty else { return [] }
         isAdding = true
         defer { publications = [] }
         return publications

@@ -8,13 +8,18 @@ extension DeviceHub {
             feed.receive(TopicFeed.Publication(source: source, messages: messages))
             readLog(&turn)
             addToLog(&turn)
-        case .nowOrNever(let message): deliverNow(message, &turn)
+        case .nowOrNever(let message):
+            deliverNow(message, &turn)
+            feed.receive(unstored: message)
+            readLog(&turn)
+            addToLog(&turn)
         case .copied: turn.demand(false, "an answer about topic messages reaches the devices")
         }
     }
 
     /// Writes what was passed on to the log. It is answered, and sent to the connected devices, once it is on disk.
     private mutating func addToLog(_ turn: inout Turn) {
+        for message in feed.takeUnstored() { lookForAppleApps(message, &turn) }
         let publications = feed.beginAdding()
         guard !publications.isEmpty else { return }
         var addition = TopicFeed.Addition()
@@ -199,6 +204,15 @@ extension DeviceHub {
             }
             walk(&turn)
         }
+    }
+
+    /// Has iOS apps looked for that a now-or-never message is for: it is in the log meanwhile, which no other device notices.
+    private mutating func lookForAppleApps(_ message: TopicMessage, _ turn: inout Turn) {
+        guard !message.target.passes.isEmpty, feed.log.count < turn.shares.liveTopics else { return }
+        let entry = TopicEntry(sequence: turn.nextSequence(), message: message)
+        feed.log.append(entry)
+        feed.walk.add(message, at: entry.sequence)
+        walk(&turn)
     }
 
     /// Has all iOS apps looked for again: one may have lost what it was sent, since a batch failed and it could not be read afterwards.

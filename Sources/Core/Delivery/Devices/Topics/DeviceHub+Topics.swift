@@ -114,7 +114,7 @@ extension DeviceHub {
         feedDevices(&turn)
     }
 
-    /// Sends a now-or-never message to the connected devices that it is for, and has iOS apps looked for.
+    /// Sends a now-or-never message to the connected devices that it is for.
     mutating func deliverNow(_ message: TopicMessage, _ turn: inout Turn) {
         for device in audience(of: message) {
             guard let entry = table[device], entry.state.isReady else { continue }
@@ -125,11 +125,6 @@ extension DeviceHub {
                 }
             }
         }
-        guard !message.target.passes.isEmpty, feed.log.count < turn.shares.liveTopics else { return }
-        let entry = TopicEntry(sequence: turn.nextSequence(), message: message)
-        feed.log.append(entry)
-        feed.walk.add(message, at: entry.sequence)
-        walk(&turn)
     }
 }
 
