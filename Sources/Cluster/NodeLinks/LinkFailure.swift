@@ -24,7 +24,7 @@ public enum LinkFailure: Hashable, Sendable {
     case invalid(LinkFault)
     /// The peer has refused the link, with this code.
     case refused(LinkRefusal)
-    /// Nothing has arrived from the peer for two seconds.
+    /// Nothing has arrived from the peer for a second and a half.
     case silent
     /// Too much waits for the peer, which reads too slowly.
     case queueFull

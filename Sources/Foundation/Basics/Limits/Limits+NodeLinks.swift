@@ -22,9 +22,10 @@ extension Limits {
         /// the world needs less than one second.
         public static let handshakeMilliseconds: Int64 = 3_000
         /// Milliseconds between two pings: four are lost before a link is.
-        public static let pingMilliseconds: Int64 = 500
-        /// Milliseconds without any byte of the other node after which a link is lost: longer than the time of suspicion.
-        public static let silenceMilliseconds: Int64 = 2_000
+        public static let pingMilliseconds: Int64 = 375
+        /// Milliseconds without any byte of the other node after which a link is lost, and what was requested over it is answered: by then
+        /// another node has what was suspected.
+        public static let silenceMilliseconds: Int64 = 1_500
         /// Milliseconds by which a tick may be late before this node was itself stopped: the kernel does not delay it so much.
         public static let lateMilliseconds: Int64 = 500
         /// Connections that have not introduced themselves, of one address: a node dials once at a time.

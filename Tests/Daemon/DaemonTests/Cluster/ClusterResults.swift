@@ -60,7 +60,7 @@ struct ClusterResults {
         for fault in faults {
             let own = pauses.filter { $0.fault == fault }
             guard !own.isEmpty else { continue }
-            let (elsewhere, dependent) = (own.compactMap(\.elsewhere), own.compactMap(\.dependent))
+            let (elsewhere, dependent) = (own.flatMap(\.elsewhere), own.compactMap(\.dependent))
             Self.row(
                 fault.rawValue,
                 ["\(own.count)"] + Self.shares([50, 100], of: own.map(\.downstream))

@@ -141,10 +141,13 @@ extension ClusterWorld {
         guard server.node != touched else { return }
         let waited = now.milliseconds(since: sent.at)
         let numbers = [sent.device.identity.androidID, UInt64(sent.device.sender.id) ?? 0]
-        if dependent.isDisjoint(with: cluster.partitions(of: numbers)) {
-            longestElsewhere = max(longestElsewhere ?? 0, waited)
-        } else {
+        let partitions = cluster.partitions(of: numbers)
+        guard dependent.isDisjoint(with: partitions) else {
             longestDependent = max(longestDependent ?? 0, waited)
+            return
+        }
+        for partition in partitions where touched == nil || moved.contains(partition) {
+            longestElsewhere[partition] = max(longestElsewhere[partition] ?? 0, waited)
         }
     }
 

@@ -53,9 +53,10 @@ struct ClusterPauses {
     var fault: ClusterFault
     var downstream: Int64
     var upstream: Int64
-    /// How long a message waited for its answer at most that an app server of another node than the touched one had sent: of those
-    /// whose partitions have a log that does not depend on the touched server, and of the others. `nil` if there was none.
-    var elsewhere: Int64?
+    /// How long a message waited for its answer at most that an app server of another node than the touched one had sent: by partition
+    /// that had to move, of those whose log does not depend on the touched server.
+    var elsewhere: [Int64]
+    /// The same of the others, together. `nil` if there was none.
     var dependent: Int64?
     /// As the first two, after what was killed has started again.
     var whenBack: Int64
@@ -65,19 +66,21 @@ extension ClusterWorld {
     /// Breaks something under load, waits until all devices are served, and starts again what was killed.
     func cycle(_ fault: ClusterFault, least: Int = 20) throws -> ClusterPauses {
         try runUntilAllAnswer()
-        // Half of the machines are isolated in a cluster that is whole, half whatever the fault before has left.
-        if fault == .isolate, Bool.random(using: &random) {
-            try run(until: "each log has all its replicas", every: 500) { cluster.isReplicated }
+        let at = Int.random(in: 0..<3, using: &random)
+        // Most machines are isolated in a cluster that is whole, some whatever the fault before has left.
+        if fault == .isolate, Int.random(in: 0..<4, using: &random) > 0 {
+            try run(until: "each log has all its replicas, and each node partitions", every: 500) {
+                cluster.isReplicated && !cluster.owned(by: at).isEmpty
+            }
         }
         let before = acknowledged
         try run(until: "\(least) messages are acknowledged") { acknowledged >= before + least }
         try run(milliseconds: Int.random(in: 20...300, using: &random))
         let victim = try self.victim()
-        let at = Int.random(in: 0..<3, using: &random)
         let server = cluster.servers[at]
         resetPauses()
         touch(fault, victim: victim, server: at)
-        defer { (touched, dependent) = (nil, []) }
+        defer { (touched, moved, dependent) = (nil, [], []) }
         switch fault {
         case .ccsd: try cluster.end(victim)
         case .nats: server.kill()
@@ -110,7 +113,8 @@ extension ClusterWorld {
         }
         try runUntilAllAnswer()
         var pauses = ClusterPauses(
-            fault: fault, downstream: longest(\.down), upstream: longest(\.up), elsewhere: longestElsewhere,
+            fault: fault, downstream: longest(\.down), upstream: longest(\.up),
+            elsewhere: Array(longestElsewhere.values),
             dependent: longestDependent, whenBack: 0)
         resetPauses()
         if fault == .nats || fault == .both { try restart(server) }
@@ -128,6 +132,7 @@ extension ClusterWorld {
             case .ccsd, .stop, .both, .net, .oneway, .loss, .clock: victim
             case .nats, .routes, .replace: nil
             }
+        moved = touched.map(cluster.owned) ?? []
         switch fault {
         case .isolate, .nats, .both, .routes, .replace:
             dependent = cluster.dependent(on: cluster.servers[server])
@@ -181,7 +186,7 @@ extension ClusterWorld {
 
     private func resetPauses() {
         let now = Now.read().monotonic
-        (longestElsewhere, longestDependent) = (nil, nil)
+        (longestElsewhere, longestDependent) = ([:], nil)
         for device in devices {
             device.down.reset(now)
             device.up.reset(now)

@@ -46,9 +46,12 @@ final class ClusterWorld {
     /// another leader in 4 to 9 s, and a replica that is behind counts for no majority.
     var touched: Int?
     var dependent: Set<Int> = []
-    /// The longest time that an app server of another node has lately waited for an answer that needs none of those logs, and for one
-    /// that does. `nil` if there was no such answer.
-    var longestElsewhere: Int64?
+    /// The partitions that the touched node owned before the fault.
+    var moved: Set<Int> = []
+    /// The longest time that an app server of another node has lately waited for an answer that needs none of those logs: by partition,
+    /// of those that the touched node owned if there is one.
+    var longestElsewhere: [Int: Int64] = [:]
+    /// The same for an answer that needs one of those logs. `nil` if there was none.
     var longestDependent: Int64?
     private var count = 0
     /// Connections of app servers so far.
@@ -66,9 +69,9 @@ final class ClusterWorld {
     /// Logins that were refused, and answers that were not understood.
     var oddities: [String: Int] = [:]
 
-    /// Founds a cluster with two senders, three app servers of each, and six devices, spread over the nodes; or starts a daemon that is
-    /// alone, with the same load.
-    init(seed: UInt64, layout: ClusterLayout = .loopback) throws {
+    /// Founds a cluster with two senders, three app servers of each, and an even number of devices, spread over the nodes; or starts a
+    /// daemon that is alone, with the same load.
+    init(seed: UInt64, layout: ClusterLayout = .loopback, devices count: Int = 6) throws {
         random = SeededRandom(seed: seed)
         reactor = try Reactor(index: 0)
         cluster = try RunningCluster(flags: Self.flags, layout: layout)
@@ -79,12 +82,12 @@ final class ClusterWorld {
         for sender in senders {
             for node in 0..<cluster.count { try cluster.waitForSender(sender.id, at: node) }
         }
-        for number in 0..<6 {
+        for number in 0..<count {
             try enrol(number, senders[number % 2], at: number % cluster.count)
         }
         for sender in senders {
             for node in 0..<cluster.count {
-                try cluster.waitForSubscribers(3, of: "news", sender: sender.id, at: node)
+                try cluster.waitForSubscribers(count / 2, of: "news", sender: sender.id, at: node)
             }
         }
         try makeMembers(senders)
