@@ -53,6 +53,7 @@ enum UnsafeRules {
         ("ccs-bench/Folder.swift", "readdir"),
         ("ccs-bench/ProcessProbe.swift", "readlink"),
         ("ccs-bench/Targets/DaemonTarget.swift", "lstat"),
+        ("ccs-bench/Targets/Importation.swift", "open, write, unlink"),
         ("ccs-bench/Terminal.swift", "write"),
         ("ccs-device/DeviceState.swift", "open, read"),
         ("ccs-device/PrivateFile.swift", "open, rename"),

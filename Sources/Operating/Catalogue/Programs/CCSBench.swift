@@ -56,10 +56,17 @@ extension Program {
                         "--resume",
                         "Resume TLS sessions by ticket, like returning clients; each connection gets a new ticket."
                     ),
+                    Option(
+                        "--subscriptions", .integer(1...100), "N",
+                        "Compare devices that subscribe to N topics, without a message that waits, with devices that subscribe to none, in place of the relay."
+                    ),
                     rounds("3"), Option("--only-relay", "Measure only the relay."), reactors,
                 ]),
             Command(
                 "offline", "Measure messages to offline devices, which then log in and receive them.",
+                details: [
+                    "Rounds alternate between devices to which each message is sent, and devices that get it by their subscription to a topic."
+                ],
                 options: [
                     connections, window,
                     Option("--devices", .integer(1...100_000), "N", "The number of devices.", preset: "100"),
@@ -67,7 +74,7 @@ extension Program {
                         "--messages", .integer(1...100), "N",
                         "Pending messages per device; with more than 100 all would be discarded.",
                         preset: "50"),
-                    size, reactors,
+                    size, rounds("3"), reactors,
                 ]),
             Command(
                 "fanout", "Measure one message to a topic with many subscribers during other traffic.",
@@ -82,9 +89,14 @@ extension Program {
                     Option(
                         "--online", .integer(0...100_000), "N", "The number of subscribers that are online.",
                         preset: "0"),
+                    Option("--import", "Import the subscribers that are not online, which takes less time."),
                     Option(
                         "--rate", .integer(1...1_000_000), "N",
                         "Other messages per second, durable and at random times.", preset: "500"),
+                    Option(
+                        "--further", .integer(0...1_000), "N",
+                        "Messages that are sent to the topic in a row at the end; with more than 1,000 all would be discarded.",
+                        preset: "0"),
                     connections, window,
                     Option(
                         "--devices", .integer(1...100_000), "N",

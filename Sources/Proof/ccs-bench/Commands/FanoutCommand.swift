@@ -7,8 +7,11 @@ extension Bench {
     func fanout() throws(BenchError) {
         let subscribers = invocation.integer("--subscribers") ?? 1_000
         let online = min(invocation.integer("--online") ?? 0, subscribers)
-        let run = try FanoutRun(self, subscribers: subscribers, online: online)
-        let result = try run.run(seconds: seconds, rate: invocation.integer("--rate") ?? 500)
+        let run = try FanoutRun(
+            self, subscribers: subscribers, online: online, imports: invocation.has("--import"))
+        let result = try run.run(
+            seconds: seconds, rate: invocation.integer("--rate") ?? 500,
+            further: invocation.integer("--further") ?? 0)
         printResult(
             text(result, subscribers, online),
             .object([
@@ -22,6 +25,8 @@ extension Bench {
                 .init("online_delivery", result.delivery.json),
                 .init("online_delivery_seconds", .number(result.deliverySeconds)),
                 .init("others_before", result.before.json), .init("others_meanwhile", result.meanwhile.json),
+                .init("of_their_own", result.own?.json ?? .null),
+                .init("in_a_row", result.row?.json ?? .null),
                 .init("resident_kib_before", .integer(result.residentKiB.before)),
                 .init("resident_kib_most", .integer(result.residentKiB.most)),
                 .init("resident_kib_after", .integer(result.residentKiB.after)),
@@ -45,6 +50,8 @@ extension Bench {
         )
         lines.append("other messages, alone and during the fan-out:")
         lines += [result.before.line, result.meanwhile.line]
+        if let own = result.own { lines.append(own.line) }
+        if let row = result.row { lines.append(row.line) }
         return lines.joined(separator: "\n")
     }
 }

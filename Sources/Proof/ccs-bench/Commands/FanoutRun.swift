@@ -26,6 +26,10 @@ final class FanoutRun {
         var residentKiB: (before: Int, most: Int, after: Int)
         /// Bytes of the store's files for each offline subscriber; `nil` if all are online.
         var storedBytes: Double?
+        /// A message of its own to each online subscriber; `nil` if none is online.
+        var own: LoadResult?
+        /// Further messages to the topic, sent as fast as the windows allow; `nil` if there were none.
+        var row: LoadResult?
     }
 
     private static let topic = "bench"
@@ -36,21 +40,27 @@ final class FanoutRun {
     private let others: [BenchDevice]
 
     /// Enrols devices: subscribers, of which `online` will be connected, and others.
-    init(_ bench: Bench, subscribers: Int, online: Int) throws(BenchError) {
+    init(_ bench: Bench, subscribers: Int, online: Int, imports: Bool) throws(BenchError) {
         self.bench = bench
         self.subscribers = subscribers
         target = try DaemonTarget(bench, reactors: bench.reactors)
         others = try bench.devices(target)
+        let enrolled = imports ? online : subscribers
         self.online = try Enrolment(
-            target, bench, count: subscribers, kept: online, topic: Self.topic
-        ).run { bench.progress.show("subscribers enrolled", $0, of: subscribers) }
+            target, bench, count: enrolled, kept: online, topics: [Self.topic]
+        ).run { bench.progress.show("subscribers enrolled", $0, of: enrolled) }
         bench.progress.clear()
+        if imports, subscribers > online {
+            try Importation(bench: bench, target: target, topic: Self.topic).run(subscribers - online)
+        }
         // The restart clears the memory used by the enrolment, and flushes its changes from the log into the store's files.
         try target.restart()
     }
 
-    /// Sends the message; other messages are sent at `rate` a second for `seconds` before, and until it is done.
-    func run(seconds: Int, rate: Int) throws(BenchError) -> Result {
+    /// Sends the message; other messages are sent at `rate` a second for `seconds` before, and until it is done. Then `further` messages
+    /// are sent to the topic.
+    func run(seconds: Int, rate: Int, further: Int) throws(BenchError) -> Result {
+        let own = online.isEmpty ? nil : try sendOwn()
         let storedBefore = target.storedBytes
         let receivers = try Receivers(bench, target, others)
         let members = try Receivers(bench, target, online)
@@ -81,6 +91,8 @@ final class FanoutRun {
             )
         }
         try target.restart()
+        let stored = target.storedBytes
+        let row = further > 0 ? try sendMore(further) : nil
         let offline = subscribers - online.count
         return Result(
             acceptSeconds: Double(accepted.nanoseconds - start.nanoseconds) / 1e9,
@@ -91,7 +103,29 @@ final class FanoutRun {
             deliverySeconds: max(0, Double(members.counters.lastDelivery - start.nanoseconds) / 1e9),
             before: before, meanwhile: meanwhile, residentKiB: resident,
             storedBytes: offline > 0
-                ? Double(target.storedBytes - storedBefore) / Double(offline) : nil)
+                ? Double(stored - storedBefore) / Double(offline) : nil,
+            own: own, row: row)
+    }
+
+    /// Sends one message to each online subscriber.
+    private func sendOwn() throws(BenchError) -> LoadResult {
+        let members = try Receivers(bench, target, online)
+        let load = try bench.appServers(
+            target, online, members, name: "own", lifetimeSeconds: Bench.lifetime)
+        let result = try load.send(online.count)
+        members.leave(bench)
+        try target.restart()
+        return result
+    }
+
+    /// Sends messages to the topic over XMPP.
+    private func sendMore(_ count: Int) throws(BenchError) -> LoadResult {
+        let load = try bench.appServers(
+            target,
+            sending: [
+                .stanza(token: "/topics/\(Self.topic)", size: bench.size, lifetimeSeconds: Bench.lifetime)
+            ], nil, name: "in a row")
+        return try load.send(count)
     }
 
     /// Sends the message over HTTP. Returns when it was sent, and when the response arrived.

@@ -1,35 +1,74 @@
 import Basics
 import Catalogue
+import Operator
 import Wire
 
 extension Bench {
-    /// Measures messages to offline devices, and their delivery after login.
+    /// Measures messages to offline devices, and their delivery after login: messages of their own, and messages to a topic.
     func offline() throws(BenchError) {
         let target = try DaemonTarget(self, reactors: reactors)
-        let devices = try devices(target)
-        progress.clear()
         let each = invocation.integer("--messages") ?? 50
-        let load = try appServers(target, devices, nil, name: "stored", lifetimeSeconds: Self.lifetime)
-        let stored = try load.send(devices.count * each)
+        let topic = "bench"
+        let own = try devices(target)
+        let subscribers = try Enrolment(
+            target, self, count: own.count, kept: own.count, topics: [topic]
+        ).run { progress.show("devices enrolled", $0, of: own.count) }
+        progress.clear()
+        let loads = [
+            try appServers(target, own, nil, name: "own", lifetimeSeconds: Self.lifetime),
+            try appServers(
+                target,
+                sending: [.stanza(token: "/topics/\(topic)", size: size, lifetimeSeconds: Self.lifetime)],
+                nil, name: "topic"),
+        ]
+        var stored: [LoadResult] = []
+        var fetched: [LoadResult] = []
+        for _ in 0..<(invocation.integer("--rounds") ?? 3) {
+            for (load, crowd) in zip(loads, [own, subscribers]) {
+                stored.append(try load.send(load === loads[0] ? crowd.count * each : each))
+                try target.awaitTopics()
+                fetched.append(try fetch(target, crowd, each, load.name))
+            }
+        }
+        if !invocation.has("--json") {
+            Terminal.print(stored.map { $0.line + "\n" }.joined())
+            Terminal.print(
+                "\(Figure.whole(own.count)) devices log in, \(Figure.whole(each)) messages each:\n"
+            )
+        }
+        printResult(
+            fetched, against: "own", more: [.init("stored", .array(stored.map(\.json)))])
+    }
+
+    /// Logs devices in and receives what waits for them.
+    private func fetch(
+        _ target: DaemonTarget, _ crowd: [BenchDevice], _ each: Int, _ name: String
+    ) throws(BenchError) -> LoadResult {
         let counters = LoadCounters()
+        separate(target)
         let begin = LoadSample(counters, target)
-        let receivers = try Receivers(self, target, devices, counters)
-        let all = devices.count * each
+        let receivers = try Receivers(self, target, crowd, counters)
+        let all = crowd.count * each
         guard turn(seconds: 60 + all / 500, until: { counters.delivered >= all }) else {
             throw BenchError("only \(counters.delivered) of \(all) messages arrived: \(counters.failures)")
         }
-        let end = LoadSample(counters, target)
+        // A delivery counts here in place of an acknowledgement.
+        counters.acknowledged = counters.delivered
+        let result = LoadResult(name, from: begin, to: LoadSample(counters, target), counters: counters)
+        // Until the last acknowledgements have been read.
+        _ = turn(seconds: 1) { false }
         receivers.leave(self)
-        let seconds = Double(end.time.nanoseconds - begin.time.nanoseconds) / 1e9
-        let rate = Double(all) / max(0.001, seconds)
-        let cost = Double(end.server - begin.server) / 1_000 / Double(all)
-        printResult(
-            stored.line
-                + "\n\(Figure.pad("fetched", 11)) \(Figure.padLeft(Figure.whole(rate), 9)) msg/s, \(Figure.fixed(cost, 2)) us CPU/msg, logins of \(Figure.whole(devices.count)) devices included",
-            .object([
-                .init("stored", stored.json), .init("devices", .integer(devices.count)),
-                .init("messages", .integer(all)), .init("fetched_per_second", .number(rate)),
-                .init("fetched_server_cpu_us_per_message", .number(cost)),
-            ]))
+        return result
+    }
+}
+
+extension DaemonTarget {
+    /// Waits until all partitions have the messages to topics.
+    func awaitTopics() throws(BenchError) {
+        let end = Now.read().monotonic.advanced(seconds: 60)
+        while try control(ShowStatus()).topics.inProgress > 0 {
+            guard Now.read().monotonic < end else { throw BenchError("not all partitions have the message") }
+            bench.turn(milliseconds: 5)
+        }
     }
 }

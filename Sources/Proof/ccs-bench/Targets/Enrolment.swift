@@ -13,7 +13,7 @@ final class Enrolment {
     private let app: DeviceCalls.App
     private let count: Int
     private let kept: Int
-    private let topic: String?
+    private let topics: [String]
     private var lanes: [HTTPClient] = []
     private var begun = 0
     private var registered = 0
@@ -24,15 +24,15 @@ final class Enrolment {
     /// Tokens in one request (http 7.3).
     private static let tokensPerRequest = 1_000
 
-    /// Creates `count` devices, of which the first `kept` are returned; all subscribe to `topic`, if given.
-    init(_ target: DaemonTarget, _ bench: Bench, count: Int, kept: Int, topic: String?) {
+    /// Creates `count` devices, of which the first `kept` are returned; all subscribe to `topics`.
+    init(_ target: DaemonTarget, _ bench: Bench, count: Int, kept: Int, topics: [String] = []) {
         self.target = target
         reactor = bench.reactor
         endpoint = Endpoint(address: target.https, serverName: "localhost", tls: bench.tls)
         app = DeviceCalls.App(category: DaemonTarget.category, sender: String(target.sender.number))
         self.count = count
         self.kept = kept
-        self.topic = topic
+        self.topics = topics
     }
 
     /// Creates the devices; calls `progress` with the number so far.
@@ -43,9 +43,9 @@ final class Enrolment {
             enrol(lane)
         }
         let end = Now.read().monotonic.advanced(seconds: 60 + count / 20)
-        while failure == nil, topic == nil ? registered < count : subscribed < count {
+        while failure == nil, registered < count || subscribed < count * topics.count {
             reactor.turn(waitMilliseconds: 100)
-            progress(topic == nil ? registered : subscribed)
+            progress(topics.isEmpty ? registered : subscribed / topics.count)
             if Now.read().monotonic > end { throw BenchError("ccsd did not enrol the devices in time") }
         }
         for lane in lanes { lane.close() }
@@ -77,10 +77,10 @@ final class Enrolment {
                 BenchDevice(
                     number: identity.androidID, secret: identity.securityToken.revealed, token: token))
         }
-        guard let topic else { return }
+        guard !topics.isEmpty else { return }
         waiting.append(token)
         guard waiting.count == Self.tokensPerRequest || registered == count else { return }
-        subscribe(waiting, to: topic)
+        for topic in topics { subscribe(waiting, to: topic) }
         waiting = []
     }
 
@@ -113,6 +113,6 @@ final class Enrolment {
 
 extension DaemonTarget {
     func makeDevices(_ count: Int, progress: (Int) -> Void) throws(BenchError) -> [BenchDevice] {
-        try Enrolment(self, bench, count: count, kept: count, topic: nil).run(progress: progress)
+        try Enrolment(self, bench, count: count, kept: count).run(progress: progress)
     }
 }
