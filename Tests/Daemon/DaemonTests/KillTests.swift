@@ -11,7 +11,9 @@ struct KillTests {
     /// Average number of acknowledged messages in each direction between two kills.
     private static let eachCycle = 10
 
-    @Test("no acknowledged message is lost in either direction when the daemon is killed at random moments")
+    @Test(
+        "no acknowledged message is lost in either direction or to a topic when the daemon is killed at random moments"
+    )
     func kills() throws {
         var seed = SystemRandomNumberGenerator()
         let number = UInt64.random(in: 0...UInt64.max, using: &seed)
@@ -20,12 +22,15 @@ struct KillTests {
         try world.finish()
         if Self.asked != nil { Self.printResults(world) }
         #expect(
-            min(world.downstream.acknowledged.count, world.upstream.acknowledged.count)
-                >= (Self.cycles - 1) * Self.eachCycle,
+            [world.downstream, world.upstream, world.topic].allSatisfy {
+                $0.acknowledged.count >= (Self.cycles - 1) * Self.eachCycle
+            },
             "too little load to prove anything, seed \(number)")
         #expect(world.discarded == 0, "the load exceeded the mailbox of a device, seed \(number)")
         #expect(world.downstream.lost.isEmpty, "lost downstream, seed \(number)")
         #expect(world.upstream.lost.isEmpty, "lost upstream, seed \(number)")
+        #expect(world.topic.lost.isEmpty, "lost messages to the topic, seed \(number)")
+        #expect(world.downstream.changed + world.topic.changed == [], "other persistent IDs, seed \(number)")
     }
 
     @Test("canary: a message is reported as lost when it is recorded as acknowledged but never stored")
@@ -47,6 +52,7 @@ struct KillTests {
         print("kill: \(cycles) kills  acknowledged          lost         twice")
         row("downstream", world.downstream)
         row("upstream  ", world.upstream)
+        row("topic     ", world.topic)
         let times = world.startMilliseconds.sorted()
         guard let most = times.last else { return }
         func share(_ part: Double) -> String {

@@ -3,19 +3,24 @@ import Client
 import ClientProtocol
 import Foundation
 import Transport
+import Wire
 
 /// App servers and devices that exchange messages while the daemon is killed and restarted.
 ///
-/// It records acknowledged and received messages in both directions; at the end every acknowledged message must have
-/// arrived. Messages have no collapse key and a long lifetime, and mailboxes stay below their cap, so none is discarded.
+/// It records acknowledged and received messages in both directions, and those to a topic of all devices; at the end every acknowledged
+/// message must have arrived. Messages have no collapse key and a long lifetime, and mailboxes stay below their cap, so none is discarded.
 final class KillWorld {
-    /// The record of one direction, by message ID.
+    /// The record of one direction, by message ID; of a message to the topic for each device.
     struct DirectionRecord {
         /// Messages that the server acknowledged.
         var acknowledged: Set<String> = []
         /// Number of arrivals of each message.
         var arrivals: [String: Int] = [:]
+        /// The persistent IDs of each message to a device.
+        var persistentIDs: [String: Set<[UInt8]>] = [:]
 
+        /// Messages that did not always have the same persistent ID.
+        var changed: [String] { persistentIDs.filter { $0.value.count > 1 }.keys.sorted() }
         var lost: [String] { acknowledged.filter { arrivals[$0] == nil }.sorted() }
         var twice: Int { arrivals.values.count { $0 > 1 } }
         func isWhole(but left: Set<String> = []) -> Bool {
@@ -24,6 +29,7 @@ final class KillWorld {
     }
 
     private final class Device {
+        let number: Int
         let identity: DeviceIdentity
         let token: String
         var client: DeviceClient?
@@ -35,7 +41,8 @@ final class KillWorld {
         /// The subset without an answer when the daemon was killed: these arrive at the next login or never.
         var uncertain: Set<String> = []
 
-        init(identity: DeviceIdentity, token: String) {
+        init(number: Int, identity: DeviceIdentity, token: String) {
+            self.number = number
             self.identity = identity
             self.token = token
         }
@@ -57,6 +64,8 @@ final class KillWorld {
     private var pretended: Set<String> = []
     private(set) var downstream = DirectionRecord()
     private(set) var upstream = DirectionRecord()
+    private(set) var topic = DirectionRecord()
+    private static let topicName = "news"
     /// Messages that the audit counts as discarded at the end; -1 if the audit has no count.
     private(set) var discarded = -1
     /// Milliseconds from each start on known ports until the first connection was accepted.
@@ -71,11 +80,16 @@ final class KillWorld {
         ports = first.ports
         daemon = first
         let endpoint = try endpoint("https", first)
-        for _ in 0..<4 {
-            let made = try DeviceEnrolment.run(
-                nil, DeviceCalls.App(category: "com.example.app", sender: sender.id), reactor: reactor,
-                endpoint: endpoint)
-            devices.append(Device(identity: made.identity, token: made.token))
+        let app = DeviceCalls.App(category: "com.example.app", sender: sender.id)
+        let client = HTTPClient(reactor: reactor, endpoint: endpoint)
+        defer { client.close() }
+        for number in 0..<4 {
+            let made = try DeviceEnrolment.run(nil, app, reactor: reactor, endpoint: endpoint)
+            devices.append(Device(number: number, identity: made.identity, token: made.token))
+            let subscription = DeviceCalls.topic(
+                Self.topicName, token: made.token, isEnd: false, app, made.identity)
+            let answer = try client.answer(to: subscription, seconds: Self.patience)
+            guard try DeviceCalls.token(answer) == made.token else { throw HarnessFailure(answer.text) }
         }
     }
 
@@ -93,11 +107,11 @@ final class KillWorld {
         let daemon = try begin(
             devices: devices.indices.filter { $0 != 3 || Int.random(in: 0..<4, using: &random) == 0 })
         let isEnough = exchangeMessages(seconds: Self.patience) {
-            min(downstream.acknowledged.count, upstream.acknowledged.count) >= least
+            [downstream, upstream, topic].allSatisfy { $0.acknowledged.count >= least }
         }
         guard isEnough else {
             throw HarnessFailure(
-                "timed out after \(Self.patience) s with \(downstream.acknowledged.count) downstream and \(upstream.acknowledged.count) upstream messages acknowledged, expected \(least): \(daemon.words.suffix(1_000))"
+                "timed out after \(Self.patience) s with \(downstream.acknowledged.count) downstream and \(upstream.acknowledged.count) upstream messages and \(topic.acknowledged.count) of the topic acknowledged, expected \(least): \(daemon.words.suffix(1_000))"
             )
         }
         let end = Now.read().monotonic.advanced(milliseconds: Int64.random(in: 20...250, using: &random))
@@ -112,7 +126,9 @@ final class KillWorld {
     func finish() throws {
         _ = try begin(devices: Array(devices.indices))
         // Upstream messages without a stream ack are repeated by the device; all others must arrive.
-        _ = reactor.turn(seconds: Self.patience) { downstream.isWhole(but: pretended) && upstream.isWhole() }
+        _ = reactor.turn(seconds: Self.patience) {
+            downstream.isWhole(but: pretended) && upstream.isWhole() && topic.isWhole()
+        }
         let audit = try daemon?.ctl("audit")["downstream"] as? [String: Any]
         discarded = audit?["discarded"] as? Int ?? -1
         endConnections()
@@ -169,6 +185,7 @@ final class KillWorld {
             if device.isReady {
                 device.underway.subtract(device.uncertain)
                 device.uncertain = device.underway.subtracting(downstream.acknowledged)
+                    .filter { !topic.acknowledged.contains("\($0)@\(device.number)") }
             }
             device.client?.abort()
             device.received = device.client?.unconfirmed ?? device.received
@@ -193,11 +210,14 @@ final class KillWorld {
     private func exchangeMessages() {
         for server in servers where server.isReady && server.outstanding < 40 {
             let device = devices[Int.random(in: 0..<devices.count, using: &random)]
-            guard device.underway.count < 30 else { continue }
+            let isForAll = Int.random(in: 0..<4, using: &random) == 0
+            let receivers = isForAll ? devices : [device]
+            guard receivers.allSatisfy({ $0.underway.count < 30 }) else { continue }
             count += 1
-            let id = "d\(count)"
-            device.underway.insert(id)
-            var message = Downstream(to: Array(device.token.utf8), messageID: Array(id.utf8))
+            let id = "\(isForAll ? "t" : "d")\(count)"
+            for receiver in receivers { receiver.underway.insert(id) }
+            let target = isForAll ? "/topics/\(Self.topicName)" : device.token
+            var message = Downstream(to: Array(target.utf8), messageID: Array(id.utf8))
             message.data = [(Array("id".utf8), Array(id.utf8))]
             server.send(message)
         }
@@ -215,7 +235,13 @@ final class KillWorld {
 
     private func handle(_ event: AppServerEvent) {
         switch event {
-        case .acknowledged(let id, _): downstream.acknowledged.insert(String(decoding: id, as: UTF8.self))
+        case .acknowledged(let id, _):
+            let id = String(decoding: id, as: UTF8.self)
+            if id.hasPrefix("t") {
+                topic.acknowledged.formUnion(devices.map { "\(id)@\($0.number)" })
+            } else {
+                downstream.acknowledged.insert(id)
+            }
         case .upstream(let message):
             upstream.arrivals[String(decoding: message.messageID, as: UTF8.self), default: 0] += 1
         default: break
@@ -227,8 +253,11 @@ final class KillWorld {
         case .loggedIn: device.isReady = true
         case .message(let message):
             guard let id = message["id"].map({ String(decoding: $0, as: UTF8.self) }) else { return }
-            downstream.arrivals[id, default: 0] += 1
             device.underway.remove(id)
+            let record = id.hasPrefix("t") ? \KillWorld.topic : \KillWorld.downstream
+            let name = id.hasPrefix("t") ? "\(id)@\(device.number)" : id
+            self[keyPath: record].arrivals[name, default: 0] += 1
+            self[keyPath: record].persistentIDs[name, default: []].insert(message.persistentID)
         case .upstreamStored(let id, _):
             let id = String(decoding: id, as: UTF8.self)
             upstream.acknowledged.insert(id)
