@@ -120,7 +120,7 @@ extension TopicEntry {
     public func demandStorable() throws(StoreError) {
         let sender = message.name.sender.number
         try demand(sequence.number > 0, "an entry of a topic log has place 0", "sender \(sender)")
-        if case .discarded(let count) = kind {
+        if case .discarded(let count, _) = kind {
             try demand(
                 count >= 0, "an entry of a topic log has discarded fewer than no messages", "sender \(sender)"
             )

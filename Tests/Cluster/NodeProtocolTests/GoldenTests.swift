@@ -134,7 +134,7 @@ import Testing
                 0x81ecce28292bd2e2, 0x2a0c97e0a589f1e0, 0x0e662edfc89adc9d, 0xc1f94c76c9a5eb4c,
                 0x4e488edd21bda587, 0xcdbc6fcaa7f7cf77, 0xaf277a9c861f3047, 0x58cc172bfdc50f9f,
                 0x960e95113f55d1b7, 0xdc08cb4519536017, 0xb68f7c2d786ff701, 0x7af80b64a21effb3,
-                0xc37573048a46817f, 0x4bbdc6926debbc7f, 0x2bbcbe0eefd15781, 0x8eacfd2552bd4991,
+                0xc37573048a46817f, 0xbd95b7eecebc8c93, 0x2bbcbe0eefd15781, 0x8eacfd2552bd4991,
                 0x6524a6b2301d3c26, 0x15cbda640f908418, 0x7ce154cca9026a6d, 0x7427bd0a968fbd67,
                 0xd2d2325f7be76ee1,
             ])

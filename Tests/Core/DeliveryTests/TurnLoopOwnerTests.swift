@@ -132,6 +132,38 @@ import Testing
         loop.endTurn()
     }
 
+    @Test(
+        "topic messages that not all partitions have are no longer counted here when their partition has left"
+    )
+    func leavesTopics() throws {
+        let node = Node()
+        let loop = try #require(node.loop)
+        loop.take(0, node.lease, make: Node.make)
+        loop.fencePassed(0)
+        let submission = TopicSubmission(
+            target: TopicTarget(TopicSendTests.topics[0]),
+            submission: Harness.submission(1, from: Self.session))
+        loop.accept(.topicSubmitted(submission), now: node.now)
+        let batches = node.turn(loop).effects.batches
+        #expect(batches.count == 1)
+        loop.endTurn()
+        loop.handle(
+            report: .committed(CommitOutcome(batchNumber: batches[0].batch.batchNumber)), of: 0, now: node.now
+        )
+        let open = loop.active.reduce(0) { $0 + $1.effects.topicJobsOpen }
+        for hosted in loop.active { hosted.effects.topicJobsOpen = 0 }
+        #expect(open == 1, "canary")
+        _ = loop.leave(0)
+        let queries = node.turn(loop).effects.loads
+        loop.endTurn()
+        for query in queries { loop.handle(report: .loaded(.failed(query.query)), of: 0, now: node.now) }
+        _ = node.turn(loop)
+        loop.endTurn()
+        var last = 0
+        _ = loop.removeLeft { last += $0.topicJobsOpen }
+        #expect(loop.leader == nil && open + last == 0)
+    }
+
     @Test("a partition that leaves again before its place is free passes on what has waited")
     func leavesAgain() throws {
         let node = Node()

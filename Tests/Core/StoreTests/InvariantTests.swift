@@ -114,7 +114,7 @@ import Testing
         ("an entry of a topic log has place 0", entry { $0.sequence = SequenceNumber(0) }),
         (
             "an entry of a topic log has discarded fewer than no messages",
-            entry { $0.kind = .discarded(count: -1) }
+            entry { $0.kind = .discarded(count: -1, through: SequenceNumber(1)) }
         ),
         ("a new entry of a topic log has progress", entry { $0.progress.isOffered = true }),
         (

@@ -68,7 +68,8 @@ struct RandomBatches {
     private static func entry(_ sequence: UInt64) -> TopicEntry {
         TopicEntry(
             sequence: SequenceNumber(sequence),
-            kind: sequence % 5 == 0 ? .discarded(count: Int(sequence)) : .message,
+            kind: sequence % 5 == 0
+                ? .discarded(count: Int(sequence), through: SequenceNumber(sequence / 2)) : .message,
             message: topicMessage(sequence))
     }
 

@@ -33,7 +33,9 @@ import Testing
         let subscription = Samples.subscription(5, 1)
         let name = whole.name
         let shared = Samples.topicMessage(42, 6)
-        let entry = TopicEntry(sequence: SequenceNumber(7), kind: .discarded(count: 300), message: shared)
+        let entry = TopicEntry(
+            sequence: SequenceNumber(7), kind: .discarded(count: 300, through: SequenceNumber(6)),
+            message: shared)
         var tally = Tally()
         tally.downstream.accepted = 300
         let counted = tally

@@ -67,7 +67,8 @@ import Testing
         let messages = [Samples.topicMessage(42, 7), try full(8), Samples.topicMessage(43, 2)]
         let places: [UInt64] = [1, 255, 256]
         let entries = zip(places, messages).map { entry($0, $1) }
-        let last = entry(.max, Samples.topicMessage(43, 3), .discarded(count: 1_000))
+        let last = entry(
+            .max, Samples.topicMessage(43, 3), .discarded(count: 1_000, through: SequenceNumber(9)))
         for entry in [last] + entries.reversed() { try store.apply(.putTopicEntry(entry, partition: 3)) }
         try store.apply(.putTopicEntry(entries[0], partition: 4))
         let expected = (entries + [last]).map { read($0) }
@@ -173,7 +174,9 @@ import Testing
         try store.apply(.putTopicEntry(entry(5, message), partition: own))
         try store.apply(.putTopicEntry(entry(9, message), partition: other))
         try store.apply(
-            .putTopicEntry(entry(9, message, .discarded(count: 2)), partition: (own + 2) % store.partitions))
+            .putTopicEntry(
+                entry(9, message, .discarded(count: 2, through: SequenceNumber(8))),
+                partition: (own + 2) % store.partitions))
         #expect(try left() == [own, other].sorted(), "an entry for discarded messages has no pairs")
         try store.apply(
             .removeTopicMessage(message.name), .removeTopicEntry(SequenceNumber(5), partition: own),

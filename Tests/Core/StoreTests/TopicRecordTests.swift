@@ -43,7 +43,7 @@ import Testing
             messageID: [0x6d],
             acceptedAt: 2, expiresAt: 5, body: [], apns: [])
         #expect(try read([0]) == TopicEntry(sequence: SequenceNumber(7), message: message))
-        #expect(try read([1, 0xac, 2]).kind == .discarded(count: 300))
+        #expect(try read([1, 0xac, 2, 6]).kind == .discarded(count: 300, through: SequenceNumber(6)))
         #expect(throws: RecordFault.value) { try read([2]) }
         let tooLarge = [UInt8](repeating: 0xff, count: 9) + [1]
         #expect(throws: RecordFault.value) { try read([1] + tooLarge) }

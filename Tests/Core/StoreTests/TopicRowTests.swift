@@ -26,7 +26,9 @@ import Testing
         .putTopicMessage(message),
         .putTopicEntry(TopicEntry(sequence: SequenceNumber(7), message: message), partition: ofDevice),
         .putTopicEntry(
-            TopicEntry(sequence: SequenceNumber(8), kind: .discarded(count: 3), message: message),
+            TopicEntry(
+                sequence: SequenceNumber(8), kind: .discarded(count: 3, through: SequenceNumber(7)),
+                message: message),
             partition: ofDevice),
         .putTopicProgress(
             SequenceNumber(8), TopicProgress(reached: 300, isOffered: true), partition: ofDevice),
@@ -49,7 +51,7 @@ import Testing
         let (entries, marks) = try store.topicLog(of: Self.ofDevice)
         #expect(
             entries.map(\.sequence.number) == [7, 8]
-                && entries.map(\.kind) == [.message, .discarded(count: 3)])
+                && entries.map(\.kind) == [.message, .discarded(count: 3, through: SequenceNumber(7))])
         #expect(entries.map(\.progress) == [TopicProgress(), TopicProgress(reached: 300, isOffered: true)])
         #expect(marks == [TopicMark(source: Self.ofSender, through: Self.message.name.sequence)])
         #expect(try store.state(5)?.topicPosition == SequenceNumber(7))

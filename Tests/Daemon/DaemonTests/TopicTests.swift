@@ -51,6 +51,9 @@ struct TopicTests {
         let last = try send(
             daemon, sender.key, "{\"to\":\"/topics/news\",\"data\":{\"id\":\"3\"}}", by: devices[1])
         #expect(isTaken(last), "\(last)")
+        let waiting = try daemon.ctl("messages", "list", devices[0].token)["messages"] as? [[String: Any]]
+        #expect(waiting?.last?["state"] as? String == "at_login" && waiting?.last?["bytes"] == nil)
+        #expect(waiting?.count { $0["state"] as? String == "at_login" } == 1, "\(waiting ?? [])")
         daemon.signal(SIGKILL)
         #expect(try daemon.wait() == -SIGKILL)
         let next = try RunningDaemon(continuing: daemon.scratch)

@@ -121,14 +121,18 @@ extension TopicMessage: NodeFields {
 extension TopicEntry: NodeFields {
     static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
         let (sequence, discarded) = (try c(v?.sequence), try c.optional(v?.kind.discarded, "discarded"))
+        let last = discarded == nil ? nil : try c(v?.kind.through)
         return Self(
-            sequence: sequence, kind: discarded.map { .discarded(count: $0) } ?? .message,
+            sequence: sequence,
+            kind: discarded.flatMap { count in last.map { .discarded(count: count, through: $0) } }
+                ?? .message,
             message: try c(v?.message))
     }
 }
 
 extension TopicEntry.Kind {
-    fileprivate var discarded: Int? { if case .discarded(let count) = self { count } else { nil } }
+    fileprivate var discarded: Int? { if case .discarded(let count, _) = self { count } else { nil } }
+    fileprivate var through: SequenceNumber? { if case .discarded(_, let last) = self { last } else { nil } }
 }
 
 extension TopicProgress: NodeFields {

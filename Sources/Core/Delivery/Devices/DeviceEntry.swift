@@ -315,10 +315,7 @@ final class DeviceEntry {
             return fresh
         }
         busyQueues = expectedBusyQueues
-        for subscription in state.subscriptions {
-            guard let at = index(of: subscription.name.number) else { continue }
-            registrations[at].topics.insert(subscription)
-        }
+        registrations.insert(state.subscriptions)
         (topicPosition, storedTopicPosition) = (state.topicPosition, state.topicPosition)
         mailbox = Mailbox()
         for entry in state.mailbox {
@@ -378,5 +375,25 @@ final class DeviceEntry {
         let waiting = state.waiting
         state = .stale(waiting: [])
         return waiting
+    }
+}
+
+extension [RegistrationState] {
+    /// Adds the subscriptions of a device's registrations.
+    fileprivate mutating func insert(_ subscriptions: [Subscription]) {
+        for subscription in subscriptions {
+            guard let at = firstIndex(where: { $0.registration.name.number == subscription.name.number })
+            else { continue }
+            self[at].topics.insert(subscription)
+        }
+    }
+}
+
+extension DeviceState {
+    /// Its registrations with their subscriptions.
+    var registrationStates: [RegistrationState] {
+        var states = registrations.map { RegistrationState($0) }
+        states.insert(subscriptions)
+        return states
     }
 }

@@ -50,11 +50,39 @@ extension Partition {
         return states
     }
 
+    /// Returns up to `limit` topic messages after a place in the log that will enter the mailbox of a device when it is served next. `state`
+    /// is what the store has of it, if it is not in memory.
+    public func topicMessages(
+        for state: DeviceState, after place: SequenceNumber, limit: Int
+    ) -> [WaitingTopicMessage] {
+        var (registrations, position) = (state.registrationStates, state.topicPosition)
+        if let entry = devices.table[state.device], entry.state.isReady {
+            (registrations, position) = (entry.registrations, entry.topicPosition)
+        }
+        var found: [WaitingTopicMessage] = []
+        for place in devices.feed.log.places(after: max(position, place), for: registrations) {
+            guard found.count < limit else { break }
+            guard let topic = devices.feed.log[place], topic.message.isStored, !topic.isSent(by: position)
+            else { continue }
+            for at in registrations.indices where registrations.isMeant(topic.message, at: at) {
+                found.append(WaitingTopicMessage(entry: topic, registration: registrations[at].registration))
+            }
+        }
+        return found
+    }
+
     /// Returns the upstream messages and receipts of a sender that were sent to an app server and are not acknowledged.
     public func unacknowledged(of sender: SenderID) -> Set<SequenceNumber> {
         let sessions = senders.table[sender]?.sessions ?? []
         return Set(sessions.flatMap { ($0.window.messages + $0.window.receipts).map(\.sequence) })
     }
+}
+
+/// A topic message, or what stands for discarded ones, that has not entered the mailbox of an app instance yet.
+public struct WaitingTopicMessage: Sendable {
+    public let entry: TopicEntry
+    /// The app instance.
+    public let registration: Registration
 }
 
 /// The progress of a pending message, for operators.

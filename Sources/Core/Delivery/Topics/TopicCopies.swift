@@ -27,6 +27,9 @@ struct TopicCopies {
 
     init(partitions: Int) { targets = Array(repeating: Target(), count: partitions) }
 
+    /// Number of messages that are on disk.
+    var stored: Int { messages.count }
+
     /// Number of messages.
     var count: Int { messages.count + announcements.values.reduce(0, +) }
 

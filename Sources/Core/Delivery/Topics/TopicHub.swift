@@ -14,6 +14,9 @@ struct TopicHub: ~Copyable {
 
     init(partitions: Int) { copies = TopicCopies(partitions: partitions) }
 
+    /// Number of messages that not all partitions have.
+    var open: Int { copies.stored }
+
     /// What is wrong with the state; `nil` if nothing is wrong.
     var violation: String? { copies.violation }
 
@@ -203,5 +206,12 @@ extension TopicEvent {
         switch self {
         case .submitted(let submission): submission.sender == sender
         }
+    }
+}
+
+extension Partition {
+    /// What has been counted as open is not any more, because the partition leaves this node.
+    mutating func topicsLeft() {
+        turn.effects.topicJobsOpen -= topics.open + (devices.feed.isPaced ? 1 : 0)
     }
 }

@@ -148,7 +148,9 @@ struct TopicLog {
     /// Returns what stands for the messages that are discarded because a new one is too many; `nil` if there is room.
     ///
     /// They are all that lead to the topic of the new one or, if there are too many of all topics, to the one that has most.
-    func surplus(with message: TopicMessage, liveTopics: Int) -> (target: TopicMessage, count: Int)? {
+    func surplus(with message: TopicMessage, liveTopics: Int) -> (
+        target: TopicMessage, count: Int, through: SequenceNumber
+    )? {
         var list = list(of: message)
         if list.count < Limits.Topic.livePerTopic {
             guard count >= liveTopics else { return nil }
@@ -160,9 +162,9 @@ struct TopicLog {
             target.target = TopicTarget(key.topic)
         }
         let count = list.reduce(0) { total, place in
-            if case .discarded(let count) = entries[place]?.kind { total + count } else { total + 1 }
+            if case .discarded(let count, _) = entries[place]?.kind { total + count } else { total + 1 }
         }
-        return (target, count)
+        return (target, count, last)
     }
 
     /// The messages that the first pass of a message finds.

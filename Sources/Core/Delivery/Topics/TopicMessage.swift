@@ -90,9 +90,9 @@ public struct TopicEntry: Sendable, Equatable {
     public enum Kind: Sendable, Equatable {
         /// A topic message.
         case message
-        /// Stands for `count` messages to the topic that were discarded, since too many waited: each app instance that has not been sent
-        /// them gets `deleted_messages`.
-        case discarded(count: Int)
+        /// Stands for `count` messages to the topic that were discarded, since too many waited, the last one at the place `through`: each app
+        /// instance whose device has not been sent all of them gets `deleted_messages`.
+        case discarded(count: Int, through: SequenceNumber)
     }
 
     /// Its place in the log: a device has been sent all messages up to its position, and none after it.

@@ -60,12 +60,14 @@ extension TurnLoop {
         return hosted.core.webhooksLeft()
     }
 
-    /// Removes the partitions that have left, and serves those that have come back, from the next turn on. Called between turns. Returns
-    /// whether a turn must follow.
-    public func removeLeft() -> Bool {
+    /// Removes the partitions that have left, and serves those that have come back, from the next turn on. Called between turns, with what
+    /// collects the last counts of those that are removed. Returns whether a turn must follow.
+    public func removeLeft(_ collect: (inout Effects) -> Void = { _ in }) -> Bool {
         var needsTurn = false
         for at in all.indices {
             guard let hosted = all[at], hosted.isLeaving, hosted.openRequests == 0 else { continue }
+            hosted.core.topicsLeft()
+            collect(&hosted.effects)
             all[at] = nil
             let partition = first + at
             guard let events = doors[partition].becomeFree(),

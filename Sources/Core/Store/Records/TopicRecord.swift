@@ -68,9 +68,10 @@ public enum TopicRecord {
             buffer, version: version, place: place(.topicEntry, entry.sequence, partition))
         switch entry.kind {
         case .message: writer.byte(0)
-        case .discarded(let count):
+        case .discarded(let count, let last):
             writer.byte(1)
             writer.number(UInt64(count))
+            writer.number(last.number)
         }
         writer.number(entry.message.name.sender.number)
         writer.number(entry.message.name.sequence.number)
@@ -85,7 +86,9 @@ public enum TopicRecord {
         var reader = try RecordReader(
             copy bytes, version: version, place: place(.topicEntry, sequence, partition))
         let isDiscarded = try RegistryRecord.flag(&reader)
-        let kind: TopicEntry.Kind = isDiscarded ? .discarded(count: try reader.count()) : .message
+        let kind: TopicEntry.Kind =
+            isDiscarded
+            ? .discarded(count: try reader.count(), through: SequenceNumber(try reader.number())) : .message
         let sender = SenderID(try reader.number())
         let name = TopicMessageName(sender: sender, sequence: SequenceNumber(try reader.number()))
         let message = try message(&reader, name)

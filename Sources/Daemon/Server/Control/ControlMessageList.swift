@@ -12,7 +12,9 @@ extension ControlServer {
         case .sender(let sender): rows = try upstream(sender, command)
         case nil: rows = []
         }
-        let page = rows.prefix(command.limit)
+        // A topic message that is for two apps of a device has one position.
+        let next = rows.dropFirst(command.limit).first?.sequence
+        let page = rows.prefix { $0.sequence != next }
         return ListMessages.Answer(
             messages: page.map(\.row), nextAfter: rows.count > command.limit ? page.last?.sequence : nil)
     }
@@ -45,7 +47,22 @@ extension ControlServer {
             guard !isLast, let last = messages.last else { break }
             after = last.sequence
         }
-        return rows
+        guard rows.count <= command.limit else { return rows }
+        return try rows + topicMessages(state, only, command, after: rows.last?.sequence)
+    }
+
+    /// Returns the topic messages that have not entered the mailbox yet: all are newer than what has.
+    private func topicMessages(
+        _ state: DeviceState, _ only: RegistrationNumber?, _ command: ListMessages,
+        after last: SequenceNumber?
+    ) throws(OperatorProblem) -> [(sequence: SequenceNumber, row: ListMessages.Row)] {
+        let after = last ?? command.after ?? SequenceNumber(0)
+        let limit = command.limit + 1
+        let found = try ask { $0.topicMessages(for: state, after: after, limit: limit) }.compactMap { $0 }
+            .first
+        return (found ?? []).filter { only == nil || $0.registration.name.number == only }.map {
+            ($0.entry.sequence, ListMessages.Row($0))
+        }
     }
 
     private func upstream(
@@ -100,6 +117,19 @@ extension ListMessages.Row {
             collapseKey: message.collapseKey.map { String(decoding: $0, as: UTF8.self) },
             priority: message.priority == .high ? .high : .normal, storedAt: message.acceptedAt,
             expiresAt: message.expiresAt, state: ListMessages.State(state ?? .waiting))
+    }
+
+    /// Describes a topic message that has not entered the mailbox.
+    fileprivate init(_ waiting: WaitingTopicMessage) {
+        let (message, name) = (waiting.entry.message, waiting.registration.name)
+        self.init(
+            kind: waiting.entry.kind == .message ? .message : .deletedMessages,
+            messageID: String(decoding: message.messageID, as: UTF8.self), persistentID: nil,
+            sender: message.name.sender, device: name.device, registration: Int(name.number.number),
+            app: String(decoding: waiting.registration.category, as: UTF8.self), bytes: nil,
+            collapseKey: message.collapseKey.map { String(decoding: $0, as: UTF8.self) },
+            priority: message.priority == .high ? .high : .normal, storedAt: message.acceptedAt,
+            expiresAt: message.expiresAt, state: .atLogin)
     }
 
     /// Describes a message of a device.

@@ -29,6 +29,15 @@ extension ReactorHost {
         }
     }
 
+    /// Returns the topic messages that will enter the mailbox of a device. Returns `nil` if another reactor owns the device.
+    func topicMessages(for state: DeviceState, after place: SequenceNumber, limit: Int)
+        -> [WaitingTopicMessage]?
+    {
+        turns.query(PartitionKey.device(state.device).partition(of: map.partitions)) {
+            $0.topicMessages(for: state, after: place, limit: limit)
+        }
+    }
+
     /// Returns the upstream messages that a sender has not acknowledged. Returns `nil` if another reactor owns the sender.
     func unacknowledged(of sender: SenderID) -> Set<SequenceNumber>? {
         turns.query(PartitionKey.sender(sender).partition(of: map.partitions)) {

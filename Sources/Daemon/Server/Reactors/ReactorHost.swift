@@ -127,7 +127,7 @@ final class ReactorHost: ReactorDelegate {
         turns.endTurn()
         if cluster != nil {
             // Those that have come back are served in the next turn.
-            if turns.removeLeft() { mailboxes[index].post { _ in } }
+            if turns.removeLeft({ tally.collect(&$0) }) { mailboxes[index].post { _ in } }
             vouch(now)
         }
         refusals.flush(to: log)

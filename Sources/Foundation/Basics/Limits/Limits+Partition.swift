@@ -25,7 +25,7 @@ extension Limits {
         /// Messages to topics that wait in one partition at least for the logs of all: those of one sender.
         public static let leastOpenTopics = Limits.Topic.openPerSender
         /// Connected devices that topic messages are sent to in one batch of a partition at least: a batch is a sync of the disk.
-        public static let leastTopicDevices = 8
+        public static let leastTopicDevices = 2
         /// Requests of one kind that may wait in one partition at least: ten times those of one connection.
         public static let leastWaitingRequests = 1_000
         /// Empty mailboxes that one partition may keep in memory at least.

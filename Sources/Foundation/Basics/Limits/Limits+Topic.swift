@@ -29,9 +29,9 @@ extension Limits {
         public static let livePerTopic = 1_000
         /// Bytes of pairs that a partition keeps for the devices that are connected; beyond, they are read from the store.
         public static let bodyBytes = 8_388_608
-        /// Connected devices whose mailboxes topic messages enter at once, in all partitions together: some milliseconds, so that other
-        /// messages are not delayed.
-        public static let devicesPerBatch = 256
+        /// Connected devices whose mailboxes topic messages enter at once, in all partitions together: about a millisecond, so that other
+        /// messages are not delayed. With 256, they waited up to 40 ms.
+        public static let devicesPerBatch = 32
         /// Devices with iOS apps that are looked up at once for one message; each may be a query to the store.
         public static let page = 128
         /// Rows of the registry read for one page of a condition that matches all topics: a sender may have few rows among very

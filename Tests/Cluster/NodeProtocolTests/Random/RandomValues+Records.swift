@@ -139,7 +139,8 @@ extension RandomValues {
 
     mutating func topicEntry() -> TopicEntry {
         var entry = TopicEntry(
-            sequence: sequence(), kind: flag() ? .message : .discarded(count: count()),
+            sequence: sequence(),
+            kind: flag() ? .message : .discarded(count: count(), through: self.sequence()),
             message: topicMessage())
         if entry.kind != .message { (entry.message.body, entry.message.apns) = ([], nil) }
         return entry

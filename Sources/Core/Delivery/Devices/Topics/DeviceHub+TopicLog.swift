@@ -66,7 +66,9 @@ extension DeviceHub {
         guard !isThere else { return }
         marker.expiresAt = turn.now.expiry(after: Int64(Limits.Message.lifetimeSeconds) * 1_000)
         addition.entries.append(
-            TopicEntry(sequence: turn.nextSequence(), kind: .discarded(count: surplus.count), message: marker)
+            TopicEntry(
+                sequence: turn.nextSequence(),
+                kind: .discarded(count: surplus.count, through: surplus.through), message: marker)
         )
     }
 

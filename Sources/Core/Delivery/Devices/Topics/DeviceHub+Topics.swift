@@ -9,15 +9,17 @@ extension DeviceHub {
     /// Lets the topic messages that are new to a device enter its mailbox.
     mutating func takeTopics(_ entry: DeviceEntry, _ turn: inout Turn) {
         guard entry.topicPosition < feed.log.newest else { return }
-        let places = feed.log.places(after: entry.topicPosition, for: entry.registrations)
+        let position = entry.topicPosition
+        let places = feed.log.places(after: position, for: entry.registrations)
         entry.moveTopicPosition(to: feed.log.newest)
         var hasTaken = false
         for place in places {
-            guard let topic = feed.log[place], !topic.message.isOver(turn) else { continue }
+            guard let topic = feed.log[place], !topic.message.isOver(turn), !topic.isSent(by: position)
+            else { continue }
             for at in entry.registrations.indices
             // Those who are connected were sent a now-or-never message at once.
             where (topic.message.isStored || entry.registrations[at].registration.usesAPNs)
-                && isMeant(topic.message, at: at, entry)
+                && entry.registrations.isMeant(topic.message, at: at)
             {
                 hasTaken = true
                 take(topic, at: at, entry, &turn)
@@ -26,24 +28,10 @@ extension DeviceHub {
         if hasTaken { entry.storeTopicPosition(&turn) }
     }
 
-    /// Whether a topic message is for a registration: its topics meet the condition, and no other instance of the app has replaced it,
-    /// which does not inherit its subscriptions.
-    private func isMeant(_ message: TopicMessage, at: Int, _ entry: DeviceEntry) -> Bool {
-        let state = entry.registrations[at]
-        guard message.target.holds({ state.topics.contains(message.name.sender, $0) }) else { return false }
-        // A condition that holds without topics is for all apps of the sender, and no others.
-        guard message.target.truth & 1 == 0 || state.registration.allows(message.name.sender) else {
-            return false
-        }
-        return !entry.registrations[(at + 1)...].contains {
-            !$0.registration.instance.isEmpty && $0.registration.isSameApp(as: state.registration)
-        }
-    }
-
     private mutating func take(_ topic: TopicEntry, at: Int, _ entry: DeviceEntry, _ turn: inout Turn) {
         switch topic.kind {
         case .message: submit(topic.message, at: at, place: topic.sequence, entry, &turn)
-        case .discarded(let count):
+        case .discarded(let count, _):
             guard !entry.registrations[at].registration.usesAPNs else { return }
             addMarker(of: count, isDelayed: false, registrationAt: at, entry, &turn)
         }
@@ -120,7 +108,9 @@ extension DeviceHub {
             guard let entry = table[device], entry.state.isReady else { continue }
             whileAwake(entry, &turn) { hub, turn in
                 for at in entry.registrations.indices
-                where !entry.registrations[at].registration.usesAPNs && hub.isMeant(message, at: at, entry) {
+                where !entry.registrations[at].registration.usesAPNs
+                    && entry.registrations.isMeant(message, at: at)
+                {
                     hub.submit(message, at: at, place: nil, entry, &turn)
                 }
             }
@@ -128,10 +118,33 @@ extension DeviceHub {
     }
 }
 
+extension TopicEntry {
+    /// Whether a device at a position has been sent all that the entry stands for.
+    func isSent(by position: SequenceNumber) -> Bool {
+        if case .discarded(_, let last) = kind { last <= position } else { sequence <= position }
+    }
+}
+
 extension TopicMessage {
     /// Whether its time is over; a now-or-never message has none.
     fileprivate func isOver(_ turn: borrowing Turn) -> Bool {
         isStored && expiresAt <= turn.now.expiryCutoff
+    }
+}
+
+extension [RegistrationState] {
+    /// Whether a topic message is for one of a device's registrations: its topics meet the condition, and no other instance of the app
+    /// has replaced it, which does not inherit its subscriptions.
+    func isMeant(_ message: TopicMessage, at: Int) -> Bool {
+        let state = self[at]
+        guard message.target.holds({ state.topics.contains(message.name.sender, $0) }) else { return false }
+        // A condition that holds without topics is for all apps of the sender, and no others.
+        guard message.target.truth & 1 == 0 || state.registration.allows(message.name.sender) else {
+            return false
+        }
+        return !self[(at + 1)...].contains {
+            !$0.registration.instance.isEmpty && $0.registration.isSameApp(as: state.registration)
+        }
     }
 }
 

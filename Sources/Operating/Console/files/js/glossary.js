@@ -19,6 +19,7 @@ const steps = {
 /** The states of a waiting message. */
 const states = {
   waiting: 'It waits until the device, or an app server of the sender, is connected.',
+  at_login: 'It waits in the log of topic messages until the device connects.',
   delayed: 'It waits until the device is active (delay_while_idle).',
   throttled: 'The app has many unacknowledged messages: it waits for its turn.',
   sent: 'It was written to the connection, and is not yet acknowledged.',

@@ -38,7 +38,7 @@ public struct ListMessages: OperatorCommand {
         "List the pending messages of a device, or of a sender, oldest first, without their payload.",
         details: [
             "A device has messages from app servers, a sender has messages from devices and delivery receipts. A token limits the list to messages of its registration.",
-            "The states are waiting, delayed (until the device is active), throttled, sent (and not acknowledged), at_gateway (APNs has not answered) and owing_receipt (delivered; its receipt is being stored).",
+            "The states are waiting, at_login (a topic message that enters the mailbox at the next login), delayed (until the device is active), throttled, sent (and not acknowledged), at_gateway (APNs has not answered) and owing_receipt (delivered; its receipt is being stored).",
         ])
     public static let fields = Fields(
         ListMessages.init(device:sender:limit:after:),
@@ -75,6 +75,7 @@ public struct ListMessages: OperatorCommand {
     /// The progress of a message.
     public enum State: String, CaseIterable, Sendable {
         case waiting
+        case atLogin = "at_login"
         case delayed
         case throttled
         case sent
@@ -91,7 +92,7 @@ public struct ListMessages: OperatorCommand {
         public var device: DeviceID
         public var registration: Int
         public var app: String
-        public var bytes: Int
+        public var bytes: Int?
         public var collapseKey: String?
         public var priority: SendMessage.Priority?
         public var storedAt: UnixMilliseconds
@@ -101,8 +102,9 @@ public struct ListMessages: OperatorCommand {
         /// Creates a row.
         public init(
             kind: Kind, messageID: String, persistentID: String?, sender: SenderID?, device: DeviceID,
-            registration: Int, app: String, bytes: Int, collapseKey: String?, priority: SendMessage.Priority?,
-            storedAt: UnixMilliseconds, expiresAt: UnixMilliseconds, state: State
+            registration: Int, app: String, bytes: Int?, collapseKey: String?,
+            priority: SendMessage.Priority?, storedAt: UnixMilliseconds, expiresAt: UnixMilliseconds,
+            state: State
         ) {
             self.kind = kind
             self.messageID = messageID
@@ -134,7 +136,9 @@ public struct ListMessages: OperatorCommand {
             .required(
                 "registration", .count, \.registration, "The number of the registration on the device."),
             .required("app", .text, \.app, "The app: its package name; empty if it is no longer registered."),
-            .required("bytes", .count, \.bytes, "The size of the encoded payload."),
+            .optional(
+                "bytes", .count, \.bytes,
+                "The size of the encoded payload; left out for a message at_login."),
             .optional("collapse_key", .text, \.collapseKey, "The collapse key."),
             .optional("priority", .word, \.priority, "The priority of a message to a device."),
             .required("stored_at", .time, \.storedAt, "When the message was accepted."),

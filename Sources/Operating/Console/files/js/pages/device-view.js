@@ -131,7 +131,7 @@ export function waitingTable(answer, args) {
       { title: 'Sender', cell: (row) => row.sender_id ?? '–' },
       { title: 'Collapse key', cell: (row) => row.collapse_key ?? '–' },
       { title: 'Priority', cell: (row) => row.priority ?? '–' },
-      { title: 'Size', number: true, cell: (row) => bytes(row.bytes) },
+      { title: 'Size', number: true, cell: (row) => (row.bytes === undefined ? '' : bytes(row.bytes)) },
       { title: 'Accepted', cell: (row) => distance(row.stored_at) },
       { title: 'Expires', cell: (row) => distance(row.expires_at) },
     ], answer.messages, { empty: 'Nothing waits.' }),
