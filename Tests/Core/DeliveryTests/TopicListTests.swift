@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delivery
 
-/// What operators see of topic messages.
+/// What operators see of topic messages, and what becomes of too many.
 extension TopicLogTests {
     @Test(
         "what an offline device will be sent is listed, in memory or not, and no longer once it has entered the mailbox"
@@ -33,5 +33,30 @@ extension TopicLogTests {
         #expect(try listed(0) == ["m1", "m4", "m5"] && listed(1) == ["m5"])
         for requestID in 6...9 as ClosedRange<UInt32> { Self.publish(bench, requestID) }
         #expect(try listed(0) == ["m1", "m4", "m5"], "the limit")
+    }
+
+    @Test("the older half of too many live messages of a topic is discarded, and a marker stands for it")
+    func discarded() {
+        var settings = DeliverySettings()
+        settings.storedMessages = 2 * Limits.Topic.livePerTopic
+        let (bench, names) = Self.bench(2, settings: settings) { [[0], [0, 1]][$0] }
+        let limit = UInt32(Limits.Topic.livePerTopic)
+        Self.publish(bench, 9_999, to: 1)
+        for requestID in 1...limit { Self.publish(bench, requestID) }
+        Self.login(bench, names[0])
+        #expect(bench.store.topicLogs[0]?.count == Int(limit) + 1 && !Self.delivered(bench).isEmpty, "canary")
+        Self.publish(bench, limit + 1)
+        let kept = bench.store.messages[names[0].device] ?? []
+        #expect(
+            kept.count == Int(limit) + 1 && kept.allSatisfy { $0.kind == .message },
+            "it has all that is discarded")
+        #expect(bench.store.topicLogs[0]?.count == Int(limit) / 2 + 2)
+        bench.crash(seed: 3)
+        Self.login(bench, names[1])
+        let younger = (limit / 2 + 2...limit).map { bytes("m\($0)") }
+        let taken = bench.store.messages[names[1].device] ?? []
+        #expect(taken.map(\.messageID) == [bytes("m9999")] + younger + [[], bytes("m\(limit + 1)")])
+        #expect(taken.dropLast().last?.kind == .discardedMarker(count: Int(limit) / 2 + 1))
+        #expect(bench.store.holds)
     }
 }

@@ -50,7 +50,7 @@ import Testing
         #expect(bench.take(web).words == ["unregistered 1"])
     }
 
-    private static func delivered(_ bench: Harness, _ link: ConnectionID = phone) -> [String] {
+    static func delivered(_ bench: Harness, _ link: ConnectionID = phone) -> [String] {
         var ids: [String] = []
         while true {
             let commands = bench.take(link)
@@ -180,22 +180,6 @@ import Testing
         bench.settle()
         #expect(bench.store.topicBodies[0]?.count == 1, "the log has it")
         #expect(bench.partitions[0].core.devices.feed.bodies.count == 1)
-    }
-
-    @Test("too many live messages of a topic are discarded, and a marker stands for them")
-    func discarded() {
-        let (bench, names) = Self.bench(2) { [[0], [0, 1]][$0] }
-        let limit = UInt32(Limits.Topic.livePerTopic)
-        Self.publish(bench, 9_999, to: 1)
-        for requestID in 1...limit { Self.publish(bench, requestID) }
-        Self.login(bench, names[0])
-        #expect(bench.store.topicLogs[0]?.count == Int(limit) + 1 && !Self.delivered(bench).isEmpty, "canary")
-        Self.publish(bench, limit + 1)
-        #expect(Self.delivered(bench) == ["m\(limit + 1)"], "it was sent all that is discarded")
-        #expect(bench.store.topicLogs[0]?.count == 3)
-        bench.crash(seed: 3)
-        Self.login(bench, names[1])
-        #expect(Self.delivered(bench) == ["m9999", "marker \(limit)", "m\(limit + 1)"] && bench.store.holds)
     }
 
     // MARK: Connected devices

@@ -136,7 +136,7 @@ struct TopicLog {
     /// An empty key is the name of each app, which the mailboxes decide on.
     func ended(by entry: TopicEntry) -> [SequenceNumber] {
         let message = entry.message
-        guard entry.kind == .message else { return list(of: message) }
+        if case .discarded(_, let last) = entry.kind { return list(of: message).filter { $0 <= last } }
         guard let key = message.collapseKey, !key.isEmpty else { return [] }
         return list(of: message).filter {
             let known = entries[$0]?.message
@@ -147,7 +147,8 @@ struct TopicLog {
 
     /// Returns what stands for the messages that are discarded because a new one is too many; `nil` if there is room.
     ///
-    /// They are all that lead to the topic of the new one or, if there are too many of all topics, to the one that has most.
+    /// They are the older half of those that lead to the topic of the new one or, if there are too many of all topics, to the one that has
+    /// most: a device that has not been sent them has had more to be sent than its mailbox takes.
     func surplus(with message: TopicMessage, liveTopics: Int) -> (
         target: TopicMessage, count: Int, through: SequenceNumber
     )? {
@@ -157,14 +158,16 @@ struct TopicLog {
             for other in Array(places.values) + Array(placesOfAll.values)
             where (other.count, other.first ?? newest) > (list.count, list.first ?? newest) { list = other }
         }
-        guard let last = list.last, var target = entries[last]?.message else { return nil }
+        guard !list.isEmpty, var target = entries[list[list.count / 2]]?.message else { return nil }
         if target.target.truth & 1 == 0, let key = places.first(where: { $0.value == list })?.key {
             target.target = TopicTarget(key.topic)
         }
-        let count = list.reduce(0) { total, place in
+        // With what stands for the half before, which is in the middle.
+        let older = list[...(list.count / 2)]
+        let count = older.reduce(0) { total, place in
             if case .discarded(let count, _) = entries[place]?.kind { total + count } else { total + 1 }
         }
-        return (target, count, last)
+        return (target, count, older[older.endIndex - 1])
     }
 
     /// The messages that the first pass of a message finds.

@@ -24,8 +24,8 @@ extension Limits {
         public static let copiedAtOnce = 64
         /// Live messages to topics in the logs: their heads take about 40 MB of memory.
         public static let live = 100_000
-        /// Live messages of one topic: all of them are discarded when there are more, as those of a full mailbox. It is ten times what a
-        /// device may have waiting, so that few devices lose what they could have had.
+        /// Live messages of one topic: the older half of them is discarded when there are more. That is five times what a device may have
+        /// waiting, so that no device loses what it could have had.
         public static let livePerTopic = 1_000
         /// Bytes of pairs that a partition keeps for the devices that are connected; beyond, they are read from the store.
         public static let bodyBytes = 8_388_608

@@ -113,6 +113,8 @@ final class FanoutRun {
         let load = try bench.appServers(
             target, online, members, name: "own", lifetimeSeconds: Bench.lifetime)
         let result = try load.send(online.count)
+        // Until the last acknowledgements have been read.
+        _ = bench.turn(seconds: 1) { false }
         members.leave(bench)
         try target.restart()
         return result

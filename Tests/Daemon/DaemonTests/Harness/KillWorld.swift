@@ -65,7 +65,8 @@ final class KillWorld {
     private(set) var downstream = DirectionRecord()
     private(set) var upstream = DirectionRecord()
     private(set) var topic = DirectionRecord()
-    private static let topicName = "news"
+    /// Each has fewer live messages than a topic may have.
+    private static let topicNames = (0..<20).map { "news-\($0)" }
     /// Messages that the audit counts as discarded at the end; -1 if the audit has no count.
     private(set) var discarded = -1
     /// Milliseconds from each start on known ports until the first connection was accepted.
@@ -86,10 +87,12 @@ final class KillWorld {
         for number in 0..<4 {
             let made = try DeviceEnrolment.run(nil, app, reactor: reactor, endpoint: endpoint)
             devices.append(Device(number: number, identity: made.identity, token: made.token))
-            let subscription = DeviceCalls.topic(
-                Self.topicName, token: made.token, isEnd: false, app, made.identity)
-            let answer = try client.answer(to: subscription, seconds: Self.patience)
-            guard try DeviceCalls.token(answer) == made.token else { throw HarnessFailure(answer.text) }
+            for name in Self.topicNames {
+                let subscription = DeviceCalls.topic(
+                    name, token: made.token, isEnd: false, app, made.identity)
+                let answer = try client.answer(to: subscription, seconds: Self.patience)
+                guard try DeviceCalls.token(answer) == made.token else { throw HarnessFailure(answer.text) }
+            }
         }
     }
 
@@ -216,7 +219,7 @@ final class KillWorld {
             count += 1
             let id = "\(isForAll ? "t" : "d")\(count)"
             for receiver in receivers { receiver.underway.insert(id) }
-            let target = isForAll ? "/topics/\(Self.topicName)" : device.token
+            let target = isForAll ? "/topics/\(Self.topicNames[count % Self.topicNames.count])" : device.token
             var message = Downstream(to: Array(target.utf8), messageID: Array(id.utf8))
             message.data = [(Array("id".utf8), Array(id.utf8))]
             server.send(message)
