@@ -64,7 +64,6 @@ final class FanoutRun {
         let storedBefore = target.storedBytes
         let receivers = try Receivers(bench, target, others)
         let members = try Receivers(bench, target, online)
-        members.counters = LoadCounters()
         let load = try bench.appServers(
             target, others, receivers, name: "others", lifetimeSeconds: Bench.lifetime)
         bench.separate(target)
@@ -75,6 +74,8 @@ final class FanoutRun {
         let second = LoadSample(load.counters, target)
         let before = LoadResult("before", from: first, to: second, counters: load.counters)
 
+        // What was acknowledged too late before the restart has come again.
+        members.counters = LoadCounters()
         let probe = ProcessProbe(process: target.process)
         var resident = (before: probe.residentKiB, most: 0, after: 0)
         let third = load.beginMeasuring()
