@@ -44,8 +44,10 @@ public struct AppServerLogin: Sendable {
 
 /// A message to a device, as an app server writes it (ccs-xmpp 2.2).
 public struct Downstream: Sendable {
-    /// `to`.
+    /// `to`; left out if there is a condition.
     public var to: [UInt8]
+    /// `condition` on topics.
+    public var condition: String?
     /// `message_id`.
     public var messageID: [UInt8]
     /// The pairs of `data`, in order.
@@ -71,8 +73,8 @@ public struct Downstream: Sendable {
 
     /// Appends the JSON for the stanza.
     public func append(to buffer: inout ByteBuffer) {
-        buffer.append("{\"to\":")
-        JSONText.append(to, to: &buffer)
+        buffer.append(condition == nil ? "{\"to\":" : "{\"condition\":")
+        JSONText.append(condition.map { Array($0.utf8) } ?? to, to: &buffer)
         buffer.append(",\"message_id\":")
         JSONText.append(messageID, to: &buffer)
         if !data.isEmpty {

@@ -149,11 +149,11 @@ struct TopicLog {
     ///
     /// They are the older half of those that lead to the topic of the new one or, if there are too many of all topics, to the one that has
     /// most: a device that has not been sent them has had more to be sent than its mailbox takes.
-    func surplus(with message: TopicMessage, liveTopics: Int) -> (
-        target: TopicMessage, count: Int, through: SequenceNumber
-    )? {
+    func surplus(
+        with message: TopicMessage, perTopic: Int, liveTopics: Int
+    ) -> (target: TopicMessage, count: Int, through: SequenceNumber)? {
         var list = list(of: message)
-        if list.count < Limits.Topic.livePerTopic {
+        if list.count < perTopic {
             guard count >= liveTopics else { return nil }
             for other in Array(places.values) + Array(placesOfAll.values)
             where (other.count, other.first ?? newest) > (list.count, list.first ?? newest) { list = other }

@@ -53,9 +53,9 @@ extension DeviceHub {
     private mutating func discardSurplus(
         for message: TopicMessage, _ addition: inout TopicFeed.Addition, _ turn: inout Turn
     ) {
-        guard let surplus = feed.log.surplus(with: message, liveTopics: turn.shares.liveTopics) else {
-            return
-        }
+        let surplus = feed.log.surplus(
+            with: message, perTopic: turn.settings.liveMessagesPerTopic, liveTopics: turn.shares.liveTopics)
+        guard let surplus else { return }
         var marker = surplus.target
         (marker.messageID, marker.body, marker.apns) = ([], [], nil)
         (marker.collapseKey, marker.restrictedPackage) = (nil, nil)
@@ -197,7 +197,7 @@ extension DeviceHub {
         case .ask(let key, let after):
             turn.load(
                 .topicDevices(
-                    key.sender, of: key.topic, after: after, limit: Limits.Topic.page,
+                    key.sender, of: key.topic, after: after, limit: turn.settings.topicPage,
                     partition: turn.partition))
         case .offered(let places):
             for place in places {
