@@ -59,4 +59,24 @@ extension TopicLogTests {
         #expect(taken.dropLast().last?.kind == .discardedMarker(count: Int(limit) / 2 + 1))
         #expect(bench.store.holds)
     }
+
+    @Test(
+        "the pairs of a message stay for other devices when its removal from a mailbox fails and is repeated")
+    func bodiesAfterFailure() {
+        let (bench, names) = Self.bench(2)
+        Self.publish(bench, 1, key: "k")
+        bench.collectTopics(names)
+        Self.publish(bench, 2, key: "k")
+        bench.post(.device(names[0].device, .topicsDue))
+        bench.runTurns()
+        Self.run(bench) { if case .removeMessage = $0 { true } else { false } }
+        bench.apply(bench.partitions[0], failing: true)
+        bench.reportOutcome(bench.partitions[0])
+        bench.runTurns()
+        bench.settle()
+        #expect(bench.store.messages[names[0].device]?.map(\.messageID) == [bytes("m2")], "canary")
+        #expect(bench.store.topicBodies[0]?.count == 2, "the other device still has the first one")
+        bench.collectTopics(names)
+        #expect(bench.store.topicBodies[0]?.count == 1 && bench.store.holds)
+    }
 }

@@ -66,20 +66,21 @@ import Testing
 
     /// Goes on until the batch that adds a message to the log waits for the store.
     private static func runUntilAdding(_ bench: Harness) {
+        run(bench) { if case .putTopicEntry = $0 { true } else { false } }
+    }
+
+    /// Goes on until a batch with such a change waits for the store.
+    static func run(_ bench: Harness, until isWanted: (Mutation) -> Bool) {
         let partition = bench.partitions[0]
-        func isAdding() -> Bool {
-            partition.batches.first?.mutations.contains {
-                if case .putTopicEntry = $0 { true } else { false }
-            } == true
-        }
-        for _ in 0..<9 where !isAdding() {
+        func isWaiting() -> Bool { partition.batches.first?.mutations.contains(where: isWanted) == true }
+        for _ in 0..<9 where !isWaiting() {
             bench.apply(partition)
             bench.reportOutcome(partition)
             bench.read(partition)
             bench.reportAnswer(partition)
             bench.runTurns()
         }
-        #expect(isAdding(), "canary")
+        #expect(isWaiting(), "canary")
     }
 
     // MARK: Subscriptions

@@ -13,6 +13,7 @@ extension Partition {
             outcome.duplicates.count <= (outcome.hasFailed ? 0 : record.mutations.count),
             "a batch has more duplicates than mutations")
         devices.removedUnread.committed(outcome.batchNumber)
+        devices.mailboxesCommitted(outcome, &turn)
         if outcome.hasFailed {
             // First, because the continuations must not rely on the in-memory state of the failed batch.
             undo(record)

@@ -19,6 +19,8 @@ struct TopicBodies {
     }
 
     private var bodies: [TopicMessageName: Body] = [:]
+    /// The messages whose mailbox entries unanswered batches remove.
+    private var released: [UInt64: [TopicMessageName]] = [:]
 
     /// Number of messages whose pairs are counted.
     var count: Int { bodies.count }
@@ -31,8 +33,20 @@ struct TopicBodies {
     /// A mailbox entry shares the pairs.
     mutating func share(_ name: TopicMessageName) { bodies[name]?.shares += 1 }
 
-    /// A mailbox entry that shares the pairs is removed, or all partitions have the message. Returns their removal if nothing needs them
-    /// any more.
+    /// A batch removes a mailbox entry that shares the pairs.
+    mutating func release(_ name: TopicMessageName, in batch: UInt64) {
+        if bodies[name] != nil { released[batch, default: []].append(name) }
+    }
+
+    /// A batch is on disk, or has failed: then the mailbox entries may be there, and their removal is repeated. Returns the removals of
+    /// pairs that nothing needs any more.
+    mutating func committed(_ batch: UInt64, hasFailed: Bool) -> [Removal] {
+        guard let names = released.removeValue(forKey: batch), !hasFailed else { return [] }
+        return names.compactMap { release($0) }
+    }
+
+    /// A mailbox entry that shares the pairs is gone, or all partitions have the message. Returns their removal if nothing needs them any
+    /// more.
     mutating func release(_ name: TopicMessageName) -> Removal? {
         guard bodies[name] != nil else { return nil }
         bodies[name]?.shares -= 1

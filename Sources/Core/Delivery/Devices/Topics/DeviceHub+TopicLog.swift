@@ -121,8 +121,15 @@ extension DeviceHub {
         for name in names { removeBody(feed.bodies.release(name), &turn) }
     }
 
+    /// Mailbox entries are gone with a batch, or it has failed.
+    mutating func mailboxesCommitted(_ outcome: CommitOutcome, _ turn: inout Turn) {
+        for removal in feed.bodies.committed(outcome.batchNumber, hasFailed: outcome.hasFailed) {
+            removeBody(removal, &turn)
+        }
+    }
+
     /// Removes pairs that nothing needs any more.
-    func removeBody(_ removal: TopicBodies.Removal?, _ turn: inout Turn) {
+    private func removeBody(_ removal: TopicBodies.Removal?, _ turn: inout Turn) {
         guard let removal else { return }
         turn.write(
             .removeTopicBody(removal.name, partition: turn.partition, expiresAt: removal.endsAt))
