@@ -79,4 +79,24 @@ extension TopicLogTests {
         bench.collectTopics(names)
         #expect(bench.store.topicBodies[0]?.count == 1 && bench.store.holds)
     }
+
+    @Test("a now-or-never message is not one of too many while iOS apps are looked for")
+    func unstoredIsNoSurplus() {
+        var settings = DeliverySettings()
+        settings.liveMessagesPerTopic = 2
+        let (bench, _) = Self.bench(settings: settings)
+        let partition = bench.partitions[0]
+        Self.publish(bench, 1)
+        for (requestID, lifetime) in [(2, 0), (3, 3_600)] as [(UInt32, Int)] {
+            bench.post(Self.message(requestID, lifetime: lifetime))
+            for _ in 0..<9 {
+                bench.runTurns()
+                bench.apply(partition)
+                bench.reportOutcome(partition)
+            }
+        }
+        #expect(partition.core.devices.feed.log.count == 3, "canary")
+        bench.settle()
+        #expect(bench.store.topicLogs[0]?.map(\.message.messageID) == [bytes("m1"), bytes("m3")])
+    }
 }

@@ -16,7 +16,7 @@ import Testing
         return (Harness(store: wide.store, settings: settings, readsLog: readsLog), names)
     }
 
-    private static func message(_ requestID: UInt32, lifetime: Int = 3_600) -> Event {
+    static func message(_ requestID: UInt32, lifetime: Int = 3_600) -> Event {
         .topicSubmitted(
             TopicSubmission(
                 target: TopicTarget(topics[0]), submission: Harness.submission(requestID, lifetime: lifetime))

@@ -136,7 +136,9 @@ struct TopicLog {
     /// An empty key is the name of each app, which the mailboxes decide on.
     func ended(by entry: TopicEntry) -> [SequenceNumber] {
         let message = entry.message
-        if case .discarded(_, let last) = entry.kind { return list(of: message).filter { $0 <= last } }
+        if case .discarded(_, let last) = entry.kind {
+            return stored(list(of: message)).filter { $0 <= last }
+        }
         guard let key = message.collapseKey, !key.isEmpty else { return [] }
         return list(of: message).filter {
             let known = entries[$0]?.message
@@ -153,21 +155,42 @@ struct TopicLog {
         with message: TopicMessage, perTopic: Int, liveTopics: Int
     ) -> (target: TopicMessage, count: Int, through: SequenceNumber)? {
         var list = list(of: message)
+        var topic: TopicName? =
+            if case .topic(let at) = message.target.passes.first { message.target.topics[at] } else { nil }
+        if list.count >= perTopic { list = stored(list) }
         if list.count < perTopic {
             guard count >= liveTopics else { return nil }
-            for other in Array(places.values) + Array(placesOfAll.values)
-            where (other.count, other.first ?? newest) > (list.count, list.first ?? newest) { list = other }
+            for (key, other) in places where isLonger(other, key.topic, than: list, topic) {
+                (list, topic) = (other, key.topic)
+            }
+            for other in placesOfAll.values where isLonger(other, nil, than: list, topic) {
+                (list, topic) = (other, nil)
+            }
+            list = stored(list)
         }
         guard !list.isEmpty, var target = entries[list[list.count / 2]]?.message else { return nil }
-        if target.target.truth & 1 == 0, let key = places.first(where: { $0.value == list })?.key {
-            target.target = TopicTarget(key.topic)
-        }
+        if let topic { target.target = TopicTarget(topic) }
         // With what stands for the half before, which is in the middle.
         let older = list[...(list.count / 2)]
         let count = older.reduce(0) { total, place in
             if case .discarded(let count, _) = entries[place]?.kind { total + count } else { total + 1 }
         }
         return (target, count, older[older.endIndex - 1])
+    }
+
+    /// Whether one list is longer than another. Of two equally long ones, one is always the longer one.
+    private func isLonger(
+        _ list: [SequenceNumber], _ topic: TopicName?, than other: [SequenceNumber], _ otherTopic: TopicName?
+    ) -> Bool {
+        guard (list.count, list.first) == (other.count, other.first) else {
+            return (list.count, list.first ?? newest) > (other.count, other.first ?? newest)
+        }
+        return topic?.bytes.lexicographicallyPrecedes(otherTopic?.bytes ?? []) ?? (otherTopic != nil)
+    }
+
+    /// Now-or-never messages leave the log when iOS apps have been looked for.
+    private func stored(_ list: [SequenceNumber]) -> [SequenceNumber] {
+        list.filter { entries[$0]?.message.isStored == true }
     }
 
     /// The messages that the first pass of a message finds.
