@@ -131,8 +131,9 @@ let core = floor(
         module("Delivery", ["Basics"]),
         module("Store", ["Basics", "Delivery"]),
         module("RocksStore", ["Basics", "Delivery", "Store", "CRocksDB"]),
-
+        module("History", ["Basics", "Delivery"]),
         tests("Delivery", ["Delivery", "Basics"]),
+        tests("History", ["History", "Delivery", "Basics"]),
         // A store in memory, for the tests that need no disk.
         support("StoreSupport", ["Store", "Delivery", "Basics"], in: "StoreTests/Support"),
         tests(
@@ -263,21 +264,20 @@ let daemon = floor(
         module(
             "Server",
             [
-                "Basics", "Wire", "Compression", "Delivery", "Sessions", "Store", "RocksStore", "Transport",
-                "APNsGateway", "Crypto", "Operator", "Catalogue", "Reference", "Console", "CLinux",
-                "COpenSSL", "CYAML",
-                "ClusterLog", "Cluster", "ClusterSetup", "NodeProtocol", "NodeLinks", "NATSClient",
-                "TestBench", "Client", "ClientProtocol", "Webhooks", "CCURL",
+                "Basics", "Wire", "Compression", "Delivery", "Sessions", "Store", "RocksStore", "History",
+                "Transport", "APNsGateway", "Crypto", "Operator", "Catalogue", "Reference", "Console",
+                "CLinux", "COpenSSL", "CYAML", "ClusterLog", "Cluster", "ClusterSetup", "NodeProtocol",
+                "NodeLinks", "NATSClient", "TestBench", "Client", "ClientProtocol", "Webhooks", "CCURL",
             ]),
         program("ccsd", ["Server", "Catalogue", "Basics"]),
 
         tests(
             "Server",
             [
-                "Server", "RocksStore", "APNsGateway", "Operator", "Catalogue", "Crypto", "Basics", "Wire",
-                "Store", "Delivery", "Sessions", "Reference", "Transport", "BasicsSupport", "StoreSupport",
-                "Cluster",
-                "ClusterLog", "ClusterLogSupport", "ClusterSetup", "NATSClient", "NATSServerSupport",
+                "Server", "RocksStore", "History", "APNsGateway", "Operator", "Catalogue", "Crypto", "Basics",
+                "Wire", "Store", "Delivery", "Sessions", "Reference", "Transport", "BasicsSupport",
+                "StoreSupport", "Cluster", "ClusterLog", "ClusterLogSupport", "ClusterSetup", "NATSClient",
+                "NATSServerSupport",
             ]),
         // A load over the real store whose every write is recorded, cut off at any point and read again.
         .executableTarget(

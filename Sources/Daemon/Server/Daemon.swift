@@ -78,6 +78,8 @@ final class Daemon: Sendable {
     let operators: OperatorAccounts
     /// The server's time, and whether the machine's clock is trusted.
     let clock: ClockStatus
+    /// The message history. `nil` if it is switched off.
+    let history: HistoryPort?
     /// The clock that operators can move forward. `nil` if it is off.
     let testClock: TestClock?
     /// `nil` if the test bench is off.
@@ -100,7 +102,7 @@ final class Daemon: Sendable {
     init(
         _ startup: borrowing Startup, storage: Storage, core: Core, gateways: Gateways, secrets: Secrets,
         certificates: Certificates, senders: Senders, operators: OperatorAccounts, clock: ClockStatus,
-        testClock: TestClock?, bench: Bench?, listeners: [BoundListener]
+        history: HistoryPort?, testClock: TestClock?, bench: Bench?, listeners: [BoundListener]
     ) {
         log = startup.log
         metrics = startup.metrics
@@ -114,6 +116,7 @@ final class Daemon: Sendable {
         self.senders = senders
         self.operators = operators
         self.clock = clock
+        self.history = history
         self.testClock = testClock
         self.bench = bench
         self.listeners = listeners

@@ -19,6 +19,17 @@ extension Configuration {
         return max(1, min(registryBytes, device.size / Limits.Registry.shareOfDevice))
     }
 
+    /// How long and how much the message history keeps: at most its share of the disk. `nil` if it is switched off.
+    var history: HistoryPort.Settings? {
+        guard historyHours > 0, historyBytes > 0 else { return nil }
+        let share =
+            DeviceSpace(of: dataDirectory).map { $0.size / Limits.History.shareOfDevice } ?? historyBytes
+        return HistoryPort.Settings(hours: historyHours, bytes: min(historyBytes, share))
+    }
+
+    /// The folder of the message history.
+    var historyPath: String { "\(dataDirectory)/history" }
+
     /// The durations of a drain.
     var drainPace: Drainer.Pace {
         Drainer.Pace(

@@ -34,6 +34,7 @@ struct Shutdown {
         daemon.core.cluster?.drain(seconds: configuration.shutdownSeconds)
         stopReactors()
         daemon.core.cluster?.stop()
+        daemon.history?.stop()
         return closeStore()
     }
 

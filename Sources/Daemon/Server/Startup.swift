@@ -111,7 +111,11 @@ struct Startup: ~Copyable {
         let hosts = makeHosts(
             on: reactors, core: core, store: storage.threads, gateways: gateways, clock: clock,
             faults: bench?.daemon.faults)
-        for host in hosts { host.senders = { senders.directory } }
+        let history = try startHistory()
+        for host in hosts {
+            host.senders = { senders.directory }
+            host.history = history.map { HistoryGatherer(port: $0) }
+        }
         let sockets = try openSockets()
         let operators = try reading(store) { store throws(StoreError) in
             try OperatorAccounts(store: store, isTLS: configuration.adminTLS)
@@ -119,7 +123,7 @@ struct Startup: ~Copyable {
         let daemon = Daemon(
             self, storage: storage, core: core, gateways: gateways, secrets: secrets,
             certificates: certificates, senders: senders, operators: operators, clock: clock,
-            testClock: testClock, bench: bench?.daemon, listeners: sockets.listeners)
+            history: history, testClock: testClock, bench: bench?.daemon, listeners: sockets.listeners)
         connect(credentials, to: apns.port)
         try listen(consume sockets, hosts, daemon)
         try startThreads(hosts, apns)
@@ -141,6 +145,7 @@ struct Startup: ~Copyable {
         delivery.seal = seal
         delivery.running = configuration.running
         delivery.recorderKey = bench?.recorderDigest
+        delivery.keepsHistory = configuration.history != nil
         return delivery
     }
 

@@ -46,6 +46,8 @@ final class Harness {
     var topicJobs = 0
     var topicJobsOpen = 0
     var topicMembers = 0
+    /// The steps of messages, for the history.
+    var history = HistoryBatch()
     /// Invariant failures.
     var failures: [InvariantFailure] = []
     /// Every query to the store.
@@ -137,6 +139,7 @@ final class Harness {
         expiredDevices += effects.expiredDevices
         unusedDevices += effects.unusedDevices
         if effects.confirmsClock { confirmations += 1 }
+        history.append(effects.history)
         topicJobs += effects.topicJobs
         topicJobsOpen += effects.topicJobsOpen
         topicMembers += effects.topicMembers

@@ -125,6 +125,8 @@ struct OutputSchemaTests {
             return [name + [sender, listed?.first?["key_id"] as? String ?? "none"] + yes]
         case "operators add", "operators remove": return [name + ["alice"] + yes]
         case "messages list": return [name + [token], name + ["--sender", sender], name]
+        case "messages find": return [name + ["m-1"]]
+        case "messages history": return [name + [device], name + [token]]
         case "devices trace": return [name + [device, "--seconds", "1"]]
         case "devices show", "devices forget": return [name + [device] + yes, name + ["5"] + yes]
         case "apns add":

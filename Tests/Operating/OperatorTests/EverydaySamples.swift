@@ -17,6 +17,8 @@ extension Samples {
         case is ListAuditLog.Type: auditLog
         case is SenderStatistics.Type: statistics
         case is ListMessages.Type: messages
+        case is FindMessages.Type: found
+        case is ListHistory.Type: history
         default:
             Sample(
                 arguments: [["sender_id": "5"]],
@@ -86,6 +88,24 @@ extension Samples {
                 ], "next_after": "10",
             ]
         ])
+
+    private static let historyRow: JSONValue = [
+        "kind": "downstream", "message_id": "m-1", "persistent_id": "0:1%2", "sender_id": "5",
+        "device": "42", "registration": 1,
+        "steps": [["time": time, "step": "refused", "detail": "not_registered"]],
+    ]
+
+    private static let coverage: JSONValue = [
+        "since": time, "gaps": [["from": time, "to": time]], "damaged": 1, "node": 2,
+    ]
+
+    private static let found = Sample(
+        arguments: [["message_id": "m-1", "limit": 7]],
+        answers: [["messages": [historyRow], "cut": true, "history": coverage]])
+
+    private static let history = Sample(
+        arguments: [["device": "dzxZqRrnxm4:APA91bSECRET", "limit": 7, "before": "9"]],
+        answers: [["messages": [historyRow], "next_before": "8", "history": coverage]])
 
     /// The samples of the commands for operators of the API.
     static func operators(_ operation: any OperatorCommand.Type) -> Sample {

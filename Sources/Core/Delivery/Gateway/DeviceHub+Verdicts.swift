@@ -91,6 +91,7 @@ extension DeviceHub {
             let sender = entry.registrations[sent.registration].registration.sender
             turn.effects.senders.count(.accepted, of: sender)
             turn.effects.senders.count(.forwarded, of: sender)
+            turn.recordPosition(sent.sequence, of: entry.device, .forwarded)
             return
         }
         // It may have been replaced or have expired meanwhile.
@@ -157,6 +158,7 @@ extension DeviceHub {
         _ turn: inout Turn
     ) {
         turn.effects.downstream.refused += 1
+        turn.recordPosition(sequence, of: entry.device, .refused, detail: refusal.traceDetail)
         guard let verdict = takeVerdict(of: sequence, at, entry) else { return }
         turn.refuse(verdict.replyTo, .apns(refusal))
     }

@@ -123,6 +123,7 @@ extension Turn {
     /// Reports the result of a group message to its submitter.
     mutating func answer(_ submission: GroupSubmission, _ outcome: Result<GroupAnswer, Refusal>) {
         let requester = submission.requester
+        record(submission, outcome)
         guard let author = submission.author else {
             switch outcome {
             case .success(let result):
@@ -144,6 +145,20 @@ extension Turn {
             owner: .sender(submission.sender))
         guard let name = own else { return }
         forward(.upstreamAnswered(name, requester))
+    }
+
+    private mutating func record(
+        _ submission: GroupSubmission, _ outcome: Result<GroupAnswer, Refusal>
+    ) {
+        let (id, sender) = (submission.content.messageID, submission.group.sender)
+        switch outcome {
+        case .success(let result):
+            recordSummary(
+                .group, id, of: sender, .accepted,
+                detail: "success \(result.success), failure \(result.failed.count)")
+        case .failure(let refusal):
+            recordSummary(.group, id, of: sender, .refused, detail: refusal.word)
+        }
     }
 
     /// Returns the refusal to send to the device that submitted a group message; `nil` if all registered members have the message.

@@ -70,6 +70,8 @@ public struct DeliverySettings: Sendable {
     public var clockMark: UnixMilliseconds?
     /// Seconds of running time after which a wall clock in doubt is believed. 0: never.
     public var clockGraceSeconds = Limits.Clock.graceSeconds
+    /// Whether steps of messages are reported to the history (`Effects.history`).
+    public var keepsHistory = false
     /// Whether a failed invariant ends the process; otherwise only the connection or batch concerned fails (`InvariantFailure`).
     public var trapsAtFailedInvariants = Self.isDebugBuild
 

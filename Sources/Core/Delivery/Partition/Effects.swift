@@ -91,6 +91,8 @@ public struct Effects: Sendable {
     public var endedTokens = 0
     /// Whether a device has confirmed the machine's wall clock: the shell sends `clockAccepted` to every partition.
     public var confirmsClock = false
+    /// Steps of messages, for the history.
+    public var history = HistoryBatch()
     /// Failed invariants.
     public var invariantFailures: [InvariantFailure] = []
     /// Topic messages that were accepted.
@@ -119,6 +121,7 @@ public struct Effects: Sendable {
         unusedDevices = 0
         endedTokens = 0
         confirmsClock = false
+        history.removeAll()
         invariantFailures.removeAll(keepingCapacity: true)
         topicJobs = 0
         topicJobsOpen = 0

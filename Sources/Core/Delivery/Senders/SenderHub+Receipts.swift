@@ -35,6 +35,7 @@ extension SenderHub {
         let device = receipt.from.device
         guard !hasFailed else { return turn.forward(.receiptRefused(device, sequence)) }
         turn.forward(.receiptStored(device, sequence))
+        turn.recordUpstream(receipt, .stored)
         route(receipt, &turn)
     }
 

@@ -64,8 +64,9 @@ extension SenderHub {
             let count = entry.sticky[device]?.count ?? 0
             entry.sticky[device] = SenderEntry.Sticky(connection: connection, count: count + 1)
             turn.effects.upstream.sent += 1
-            turn.traceUpstream(message, .sent, detail: isStored ? "" : "now_or_never")
         }
+        let detail = connection.isWebhook ? "webhook" : isStored ? "" : "now_or_never"
+        turn.traceUpstream(message, .sent, detail: detail)
     }
 
     /// Delivers a message that is now on disk if all earlier ones have been delivered; otherwise it is read from the store later.
@@ -269,7 +270,7 @@ extension SenderHub {
         _ item: OutstandingUpstream, of entry: SenderEntry, reason: Milestone, _ turn: inout Turn
     ) {
         guard item.isStored else {
-            if !item.isReceipt { turn.traceUpstreamEnd(item.sequence, reason) }
+            turn.traceUpstreamEnd(item.sequence, of: entry.sender, isReceipt: item.isReceipt, reason)
             turn.effects.upstream[reason] += 1
             if let kind = SenderCount(reason, isUpstream: true) {
                 turn.effects.senders.count(kind, of: entry.sender)
@@ -293,10 +294,8 @@ extension SenderHub {
         entry.leaving.insert(sequence.number)
         entry.countRemoved()
         turn.batch.removesUpstream = true
-        if isReceipt { return }
-        if let kind = SenderCount(reason, isUpstream: true) {
-            turn.batch.senders.count(kind, of: entry.sender)
-        }
-        turn.traceUpstreamEnd(sequence, reason)
+        turn.traceUpstreamEnd(sequence, of: entry.sender, isReceipt: isReceipt, reason)
+        guard !isReceipt, let kind = SenderCount(reason, isUpstream: true) else { return }
+        turn.batch.senders.count(kind, of: entry.sender)
     }
 }

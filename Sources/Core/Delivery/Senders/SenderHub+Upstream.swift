@@ -56,7 +56,7 @@ extension SenderHub {
         }
         turn.effects.upstream.accepted += 1
         turn.effects.senders.count(.upstreamAccepted, of: message.sender)
-        turn.traceUpstream(upstream, .accepted, detail: "now_or_never")
+        turn.traceUpstream(message, .accepted, detail: "now_or_never")
         let requester = upstream.requester
         turn.send(.upstreamStored(requestID: requester.requestID), to: requester.connection)
         turn.forward(.upstreamAnswered(message.from, requester))

@@ -33,6 +33,9 @@ struct TopicHub: ~Copyable {
         switch event {
         case .submitted(let submission):
             turn.countRefused(.unavailable, of: submission.sender)
+            turn.recordSummary(
+                .topic, submission.content.messageID, of: submission.sender, .refused,
+                detail: Refusal.unavailable.word)
             turn.reply(.refused(.unavailable), to: submission.requester)
         }
     }
@@ -43,6 +46,7 @@ struct TopicHub: ~Copyable {
             try check(sender, turn)
         } catch {
             turn.countRefused(error, of: sender)
+            turn.recordSummary(.topic, content.messageID, of: sender, .refused, detail: error.word)
             return turn.reply(.refused(error), to: requester)
         }
         guard !content.isDryRun else {
@@ -79,6 +83,9 @@ struct TopicHub: ~Copyable {
         let id = PersistentID(sequence: message.name.sequence, salt: message.salt)
         turn.reply(.accepted(id: id, canonical: nil), to: requester)
         turn.effects.topicJobs += 1
+        turn.recordSummary(
+            .topic, message.messageID, of: message.name.sender,
+            message.isStored ? .stored : .accepted, name: id)
     }
 
     /// Handles the outcome of a message's batch.
@@ -92,6 +99,10 @@ struct TopicHub: ~Copyable {
             return passOn(&turn)
         }
         turn.countRefused(.unavailable, of: message.name.sender)
+        turn.recordSummary(
+            .topic, message.messageID, of: message.name.sender, .refused,
+            name: PersistentID(sequence: message.name.sequence, salt: message.salt),
+            detail: Refusal.unavailable.word)
         turn.reply(.refused(.unavailable), to: requester)
         // It may be on disk nevertheless, although its submitter has been refused.
         failed.append(.removeTopicMessage(message.name))

@@ -45,7 +45,7 @@ struct Trace {
     }
 }
 
-/// Reports steps of messages to the operators who trace their device (`ccsctl devices trace`).
+/// Reports steps of messages to the operators who trace their device (`ccsctl devices trace`), and to the message history.
 ///
 /// Each function checks `isTracing` first, so that it costs one comparison while no device is traced.
 extension Turn {
@@ -81,6 +81,7 @@ extension Turn {
     mutating func traceSubmission(
         _ submission: borrowing Submission, _ step: TraceRecord.Step, detail: String = ""
     ) {
+        recordSubmission(submission, step, detail: detail)
         guard isTracing else { return }
         var record = TraceRecord(.downstream, step)
         record.messageID = submission.content.messageID
@@ -94,6 +95,7 @@ extension Turn {
     mutating func traceMessage(
         _ message: borrowing StoredMessage, _ step: TraceRecord.Step, detail: String = ""
     ) {
+        recordMessage(message, step, detail: message.kind.detail ?? detail)
         guard isTracing else { return }
         var record = TraceRecord(.downstream, step)
         record.messageID = message.messageID
@@ -108,6 +110,7 @@ extension Turn {
     mutating func traceEntry(
         _ entry: borrowing MailboxEntry, of device: DeviceID, _ step: TraceRecord.Step, detail: String = ""
     ) {
+        recordEntry(entry, of: device, step, detail: entry.kind.detail ?? detail)
         guard isTracing else { return }
         var record = TraceRecord(.downstream, step)
         record.persistentID = PersistentID(sequence: entry.sequence, salt: entry.salt)
@@ -122,6 +125,7 @@ extension Turn {
     mutating func traceUpstream(
         _ upstream: borrowing UpstreamSubmission, _ step: TraceRecord.Step, detail: String = ""
     ) {
+        recordUpstream(upstream, step, detail: detail)
         guard isTracing else { return }
         var record = TraceRecord(.upstream, step)
         record.messageID = upstream.messageID
@@ -130,10 +134,11 @@ extension Turn {
         report(record, of: upstream.device)
     }
 
-    /// Reports a step of a stored upstream message. Receipts are not reported.
+    /// Reports a step of a stored upstream message. Receipts are not traced.
     mutating func traceUpstream(
         _ upstream: borrowing StoredUpstream, _ step: TraceRecord.Step, detail: String = ""
     ) {
+        recordUpstream(upstream, step, detail: detail)
         guard isTracing, upstream.kind == .message else { return }
         var record = TraceRecord(.upstream, step)
         record.messageID = upstream.messageID
@@ -157,8 +162,12 @@ extension Turn {
 
     /// Reports that a message left a sender's mailbox. Only its sequence number is known; the device is the one whose trace
     /// contains it.
-    mutating func traceUpstreamEnd(_ sequence: SequenceNumber, _ reason: Milestone) {
-        guard isTracing, let device = traces.first(where: { $0.value.containsUpstream(sequence) })?.key
+    mutating func traceUpstreamEnd(
+        _ sequence: SequenceNumber, of sender: SenderID, isReceipt: Bool, _ reason: Milestone
+    ) {
+        recordUpstreamEnd(sequence, of: sender, isReceipt: isReceipt, reason)
+        guard isTracing, !isReceipt,
+            let device = traces.first(where: { $0.value.containsUpstream(sequence) })?.key
         else { return }
         var record = TraceRecord(.upstream, TraceRecord.Step(reason))
         record.persistentID = PersistentID(sequence: sequence, salt: 0)

@@ -120,6 +120,11 @@ extension Configuration {
     /// The size of the registry in bytes at which nothing more is added.
     public var registryBytes: Int { number(.registryBytes) }
 
+    /// Hours that the message history is kept; 0 switches it off.
+    public var historyHours: Int { number(.historyHours) }
+    /// Bytes of the message history; 0 switches it off.
+    public var historyBytes: Int { number(.historyBytes) }
+
     private func number(_ key: ConfigKey) -> Int {
         if case .integer(let number) = self[key] { number } else { 0 }
     }

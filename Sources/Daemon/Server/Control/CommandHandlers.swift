@@ -88,6 +88,8 @@ struct CommandHandlers: Sendable {
         on(ControlServer.removeAPNsCredential)
         on(ControlServer.listAPNsFeedback)
         on(ControlServer.listMessages)
+        on(ControlServer.findMessages)
+        on(ControlServer.listHistory)
         on(ControlServer.listDevices)
         on(ControlServer.showDevice)
         on(ControlServer.traceDevice)

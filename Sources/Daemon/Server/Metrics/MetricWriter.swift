@@ -6,11 +6,12 @@ enum MetricWriter {
     case gateway
     case cluster
     case webhooks
+    case history
     /// The threads of commands and pages, which seldom count.
     case control
     case reactor(Int)
 
-    private static let others = 5
+    private static let others = 6
 
     fileprivate var shard: Int {
         switch self {
@@ -18,7 +19,8 @@ enum MetricWriter {
         case .gateway: 1
         case .cluster: 2
         case .webhooks: 3
-        case .control: 4
+        case .history: 4
+        case .control: 5
         case .reactor(let index): Self.others + index
         }
     }

@@ -300,6 +300,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
             host.refused(row)
             let sender = note.sender ?? (kind.isAppServer && isLoggedIn ? peerNumber.map(SenderID.init) : nil)
             if let sender { host.meter.refused(note.reason, note.count, of: sender) }
+            host.history?.refused(note, of: sender, host.sessionTime(host.reactor.now))
         }
         refusals.removeAll(keepingCapacity: true)
     }

@@ -46,6 +46,8 @@ final class ReactorHost: ReactorDelegate {
     private var ended: (() -> Void)?
     /// The last reading of the clock and the time for sessions that followed from it: all calls of a turn have the same reading.
     var lastSessionTime: (machine: Now, session: Now)?
+    /// Takes the steps of messages to the history. `nil` if it is switched off.
+    var history: HistoryGatherer?
     let tally: ReactorTally
     let meter: TurnMeter
     let log: Log
@@ -121,7 +123,8 @@ final class ReactorHost: ReactorDelegate {
         clock.moveToMachine(&effects.deliveries)
         apns.deliver(&effects.deliveries)
         webhooks.order(&effects.webhooks)
-        collectCounters()
+        collectCounters(now)
+        history?.endTurn(now: now.monotonic)
         if effects.confirmsClock { confirmClock() }
         tally.beforeLogin(connections: reactor.beforeLoginCount)
         turns.endTurn()
@@ -146,6 +149,7 @@ final class ReactorHost: ReactorDelegate {
         accept(.tick)
         tick(reactor.now)
         reactor.run()
+        history?.flush(now: reactor.now.monotonic)
         ended?()
     }
 
@@ -225,11 +229,12 @@ final class ReactorHost: ReactorDelegate {
     }
 
     /// Collects the counters of the partitions for this turn.
-    private func collectCounters() {
+    private func collectCounters(_ now: Now) {
         var (expired, unused) = (0, 0)
         for hosted in turns.active {
             tally.collect(&hosted.effects)
             meter.collect(&hosted.effects)
+            history?.take(&hosted.effects.history, now: now.monotonic)
             expired += hosted.effects.expiredDevices
             unused += hosted.effects.unusedDevices
             hosted.effects.expiredDevices = 0

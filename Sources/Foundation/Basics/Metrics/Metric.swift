@@ -70,6 +70,11 @@ public enum Metric: Int, CaseIterable, Sendable {
     /// The size of devices, registrations, subscriptions, groups and senders.
     case registryBytes
     case registryBytesLimit
+    /// Steps in the message history, and those that it lacks.
+    case historySteps
+    case historyLeftOut
+    case historyFailures
+    case historyBytes
     case reactorTurnTimes
     case logLinesSuppressed
     /// Whether `/readyz` answers with 200.

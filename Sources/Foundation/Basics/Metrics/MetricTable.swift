@@ -206,6 +206,18 @@ extension Metric {
             metric: .registryBytesLimit, name: "ccs_registry_bytes_limit", kind: .gauge,
             help: "Bytes at which the registry accepts nothing new; 0 if there is no limit."),
         Row(
+            metric: .historySteps, name: "ccs_history_steps_total", kind: .counter,
+            help: "Steps of messages that the message history has recorded."),
+        Row(
+            metric: .historyLeftOut, name: "ccs_history_left_out_total", kind: .counter,
+            help: "Steps of messages that the message history lacks: its disk failed, or was too slow."),
+        Row(
+            metric: .historyFailures, name: "ccs_history_failures_total", kind: .counter,
+            help: "Failures to write the message history; messages do not depend on it."),
+        Row(
+            metric: .historyBytes, name: "ccs_history_bytes", kind: .gauge,
+            help: "Bytes of the message history on disk."),
+        Row(
             metric: .reactorTurnTimes, name: "ccs_reactor_turn_seconds", kind: .histogram,
             help: "Time of the turns of the reactors; their sum is the time in which they were busy.",
             bounds: innerBounds),

@@ -1,10 +1,10 @@
 import Glibc
 
 /// Helpers for system calls and their errors.
-enum SystemCall {
+public enum SystemCall {
     /// Repeats a call until no signal interrupts it.
     @inline(__always)
-    static func retrying(_ call: () -> Int32) -> Int32 {
+    public static func retrying(_ call: () -> Int32) -> Int32 {
         while true {
             let result = call()
             if result != -1 || errno != EINTR { return result }
@@ -13,7 +13,7 @@ enum SystemCall {
 
     /// Like the other `retrying`, for calls that return a count.
     @inline(__always)
-    static func retrying(_ call: () -> Int) -> Int {
+    public static func retrying(_ call: () -> Int) -> Int {
         while true {
             let result = call()
             if result != -1 || errno != EINTR { return result }
@@ -21,7 +21,7 @@ enum SystemCall {
     }
 
     /// Returns an error with the current `errno`.
-    static func failure(_ action: @autoclosure () -> String) -> TransportError {
+    public static func failure(_ action: @autoclosure () -> String) -> TransportError {
         let code = errno
         return TransportError(action(), detail: words(for: code), code: code)
     }

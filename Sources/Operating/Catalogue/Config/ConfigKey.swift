@@ -60,6 +60,8 @@ public enum ConfigKey: String, CaseIterable, Sendable {
     case clusterDirectory = "cluster_directory"
     case testBench = "test_bench"
     case testClock = "test_clock"
+    case historyHours = "history_hours"
+    case historyBytes = "history_bytes"
     case registryBytes = "registry_bytes"
     case unusedDeviceSeconds = "unused_device_seconds"
     case topicChangesPerSecond = "topic_changes_per_second"
@@ -111,5 +113,6 @@ public enum ConfigKey: String, CaseIterable, Sendable {
         .merging(apns) { first, _ in first }
         .merging(webhooks) { first, _ in first }
         .merging(cluster) { first, _ in first }
+        .merging(history) { first, _ in first }
         .merging(testing) { first, _ in first }
 }

@@ -57,6 +57,16 @@ extension OperationForm {
                 "ccsctl messages list --sender 100000000001"),
         ])
 
+    static let findMessagesForm = OperationForm(
+        FindMessages.self,
+        examples: [Example("Show what happened to a message", "ccsctl messages find m-1366082849205")])
+
+    static let historyForm = OperationForm(
+        ListHistory.self,
+        examples: [
+            Example("List the last messages of an app", "ccsctl messages history \"$TOKEN\" --limit 20")
+        ])
+
     static let devicesForm = OperationForm(
         ListDevices.self, flags: [\.filter.sender: "--sender"],
         examples: [

@@ -11,6 +11,8 @@ extension OperationForm {
         case is ListAuditLog.Type: auditLogForm
         case is SenderStatistics.Type: OperationForm(SenderStatistics.self, optionalArguments: [\.sender])
         case is ListMessages.Type: messagesForm
+        case is FindMessages.Type: findMessagesForm
+        case is ListHistory.Type: historyForm
         case is CheckHealth.Type: healthForm
         case is ShowFigures.Type: topForm
         case is CheckConfiguration.Type: checkForm

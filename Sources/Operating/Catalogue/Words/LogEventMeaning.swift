@@ -117,6 +117,14 @@ public struct LogEventMeaning: Sendable {
             "registry_full",
             "The registry is at registry_bytes, and nothing can register: raise the key and reload, or remove devices."
         ),
+        (
+            "history_failed",
+            "The message history cannot be written or opened, for the problem in the line: messages go on, and their steps are missing there. Free the disk, or check it."
+        ),
+        (
+            "history_gap",
+            "The last process was killed: the message history may lack its last second."
+        ),
         ("registry_below_limit", "The registry is below its limit again."),
         ("backup_made", "A backup is complete."),
         ("backup_failed", "A backup failed, for the problem in the line; nothing of it is left."),

@@ -128,6 +128,7 @@ extension DeviceHub {
         _ sequence: SequenceNumber, _ expiresAt: UnixMilliseconds, of device: DeviceID, _ turn: inout Turn
     ) {
         removedUnread.add(sequence, of: device, in: turn.ledger.nextBatchNumber)
+        turn.recordPosition(sequence, of: device, .expired)
         turn.write(.removeMessage(device, sequence, expiresAt: expiresAt, reason: .expired))
     }
 }

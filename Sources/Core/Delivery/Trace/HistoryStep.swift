@@ -1,0 +1,149 @@
+public import Basics
+
+/// One step of a message for the message history: numbers only, so that it costs a turn one append. The message's ID and the details are
+/// in the text of its batch.
+public struct HistoryStep: Sendable, Equatable {
+    /// What takes the step; the number is part of the format of the history.
+    public enum Kind: UInt8, Sendable, CaseIterable {
+        /// A message to a device.
+        case downstream = 0
+        /// A message of a device.
+        case upstream = 1
+        /// A delivery receipt on its way to an app server.
+        case receipt = 2
+        /// A message to a topic as a whole; its copies for devices are `downstream`.
+        case topic = 3
+        /// A message to a group as a whole; its copies for the members are `downstream`.
+        case group = 4
+        /// No message: the history has nothing from the first step to the second.
+        case gap = 5
+
+        /// Whether the position is in the mailbox of the device, not in that of the sender.
+        public var isOfDevice: Bool { self == .downstream }
+    }
+
+    /// When it happened.
+    public var time: UnixMilliseconds
+    /// The device; 0 if unknown.
+    public var device: UInt64 = 0
+    /// The account; 0 if unknown.
+    public var sender: UInt64 = 0
+    /// The registration; 0 if unknown.
+    public var registration: UInt64 = 0
+    /// The position in the mailbox of its device or sender; 0 before it is assigned.
+    public var sequence: UInt64
+    /// Second half of the persistent ID; 0 if unknown.
+    public var salt: UInt32 = 0
+    /// Bytes of the message's ID.
+    public internal(set) var idBytes: UInt8 = 0
+    /// Bytes of the details.
+    public internal(set) var detailBytes: UInt8 = 0
+    public var kind: Kind
+    public var step: TraceRecord.Step
+    /// The details if they are usual ones (`usualDetails`), otherwise 0.
+    public internal(set) var detail: UInt8 = 0
+
+    /// Creates a step.
+    public init(_ kind: Kind, _ step: TraceRecord.Step, sequence: UInt64 = 0, at time: UnixMilliseconds) {
+        self.kind = kind
+        self.step = step
+        self.sequence = sequence
+        self.time = time
+    }
+
+    /// Details that take one byte; the position is part of the format of the history.
+    public static let usualDetails: [String] = [
+        "", "now_or_never", "apns", "apns now_or_never", "dry_run", "webhook", "deleted_messages",
+        "send_error",
+    ]
+
+    /// Whose mailbox the position is in.
+    public var owner: UInt64 { kind.isOfDevice ? device : sender }
+}
+
+/// Steps of messages, and the bytes that they refer to: for each step its message's ID and its details, in order.
+public struct HistoryBatch: Sendable, Equatable {
+    public private(set) var steps: [HistoryStep] = []
+    public private(set) var text: [UInt8] = []
+
+    /// Creates an empty batch.
+    public init() {}
+
+    /// Whether it has no steps.
+    public var isEmpty: Bool { steps.isEmpty }
+
+    /// Appends a step. Of an ID and of details only the first `Limits.History.textBytes` bytes are recorded.
+    public mutating func append(_ step: HistoryStep, id: [UInt8] = [], detail: String = "") {
+        var step = step
+        if !id.isEmpty {
+            step.idBytes = UInt8(min(id.count, Limits.History.textBytes))
+            if id.count <= Limits.History.textBytes {
+                text.append(contentsOf: id)
+            } else {
+                text.append(contentsOf: id.prefix(Limits.History.textBytes))
+            }
+        }
+        if !detail.isEmpty { add(detail, to: &step) }
+        steps.append(step)
+    }
+
+    private mutating func add(_ detail: String, to step: inout HistoryStep) {
+        if let usual = HistoryStep.usualDetails.firstIndex(of: detail) {
+            step.detail = UInt8(usual)
+        } else {
+            let bytes = detail.utf8.prefix(Limits.History.textBytes)
+            step.detailBytes = UInt8(bytes.count)
+            text.append(contentsOf: bytes)
+        }
+    }
+
+    /// Appends the steps of another batch.
+    public mutating func append(_ other: HistoryBatch) {
+        steps.append(contentsOf: other.steps)
+        text.append(contentsOf: other.text)
+    }
+
+    /// Empties the batch and keeps its storage.
+    public mutating func removeAll() {
+        steps.removeAll(keepingCapacity: true)
+        text.removeAll(keepingCapacity: true)
+    }
+
+    /// Reserves storage for steps with texts of usual length.
+    public mutating func reserve(steps count: Int) {
+        steps.reserveCapacity(count)
+        text.reserveCapacity(16 * count)
+    }
+}
+
+extension TraceRecord.Step {
+    /// The number of the step in the history.
+    @inline(__always)
+    public var code: UInt8 {
+        switch self {
+        case .accepted: 0
+        case .stored: 1
+        case .sent: 2
+        case .delivered: 3
+        case .replaced: 4
+        case .expired: 5
+        case .refused: 6
+        case .discarded: 7
+        case .removed: 8
+        case .forwarded: 9
+        case .acknowledged: 10
+        case .received: 11
+        case .duplicate: 12
+        case .deferred: 13
+        case .connected: 14
+        case .disconnected: 15
+        case .idle: 16
+        case .active: 17
+        case .loginRefused: 18
+        case .forgotten: 19
+        }
+    }
+
+    /// The steps by their numbers.
+    public static let byCode: [Self] = allCases.sorted { $0.code < $1.code }
+}

@@ -1,0 +1,101 @@
+import Basics
+
+/// Records steps of messages in the message history, unless it is switched off.
+extension Turn {
+    /// Whether a history is kept.
+    @inline(__always)
+    var keepsHistory: Bool { settings.keepsHistory }
+
+    mutating func recordSubmission(
+        _ submission: borrowing Submission, _ step: TraceRecord.Step, detail: String
+    ) {
+        guard keepsHistory else { return }
+        var record = HistoryStep(.downstream, step, at: now.wall)
+        record.device = submission.target.device.number
+        record.registration = submission.target.number.number
+        record.sender = submission.sender?.number ?? 0
+        effects.history.append(record, id: submission.content.messageID, detail: detail)
+    }
+
+    mutating func recordMessage(
+        _ message: borrowing StoredMessage, _ step: TraceRecord.Step, detail: String
+    ) {
+        // A message that is stored is accepted: one record says both.
+        guard keepsHistory, step != .accepted || !detail.isEmpty else { return }
+        var record = HistoryStep(.downstream, step, sequence: message.sequence.number, at: now.wall)
+        record.device = message.device.number
+        record.registration = message.registration.number
+        record.sender = message.sender?.number ?? 0
+        record.salt = message.salt
+        effects.history.append(record, id: step == .sent ? [] : message.messageID, detail: detail)
+    }
+
+    mutating func recordEntry(
+        _ entry: borrowing MailboxEntry, of device: DeviceID, _ step: TraceRecord.Step, detail: String
+    ) {
+        guard keepsHistory else { return }
+        var record = HistoryStep(.downstream, step, sequence: entry.sequence.number, at: now.wall)
+        record.device = device.number
+        record.registration = entry.registration.number
+        record.sender = entry.sender?.number ?? 0
+        record.salt = entry.salt
+        effects.history.append(record, detail: detail)
+    }
+
+    /// Records a step of a message to a device of which only the position is known.
+    mutating func recordPosition(
+        _ sequence: SequenceNumber, of device: DeviceID, _ step: TraceRecord.Step, detail: String = ""
+    ) {
+        guard keepsHistory else { return }
+        var record = HistoryStep(.downstream, step, sequence: sequence.number, at: now.wall)
+        record.device = device.number
+        effects.history.append(record, detail: detail)
+    }
+
+    mutating func recordUpstream(
+        _ upstream: borrowing UpstreamSubmission, _ step: TraceRecord.Step, detail: String
+    ) {
+        guard keepsHistory, step != .received else { return }
+        var record = HistoryStep(.upstream, step, at: now.wall)
+        record.device = upstream.device.number
+        record.sender = upstream.sender.number
+        effects.history.append(record, id: upstream.messageID, detail: detail)
+    }
+
+    /// Records a step of an upstream message, or of a receipt.
+    mutating func recordUpstream(
+        _ upstream: borrowing StoredUpstream, _ step: TraceRecord.Step, detail: String = ""
+    ) {
+        guard keepsHistory, step != .accepted || !detail.isEmpty else { return }
+        let kind: HistoryStep.Kind = upstream.kind == .message ? .upstream : .receipt
+        var record = HistoryStep(kind, step, sequence: upstream.sequence.number, at: now.wall)
+        record.device = upstream.from.device.number
+        record.registration = upstream.from.number.number
+        record.sender = upstream.sender.number
+        effects.history.append(record, id: step == .sent ? [] : upstream.messageID, detail: detail)
+    }
+
+    /// Records that a message or receipt left a sender's mailbox.
+    mutating func recordUpstreamEnd(
+        _ sequence: SequenceNumber, of sender: SenderID, isReceipt: Bool, _ reason: Milestone
+    ) {
+        guard keepsHistory else { return }
+        var record = HistoryStep(
+            isReceipt ? .receipt : .upstream, TraceRecord.Step(reason), sequence: sequence.number,
+            at: now.wall)
+        record.sender = sender.number
+        effects.history.append(record)
+    }
+
+    /// Records a step of a message to a topic or a group as a whole; `name` is `nil` if it has none.
+    mutating func recordSummary(
+        _ kind: HistoryStep.Kind, _ messageID: [UInt8], of sender: SenderID, _ step: TraceRecord.Step,
+        name: PersistentID? = nil, detail: @autoclosure () -> String = ""
+    ) {
+        guard keepsHistory else { return }
+        var record = HistoryStep(kind, step, sequence: name?.sequence.number ?? 0, at: now.wall)
+        record.sender = sender.number
+        record.salt = name?.salt ?? 0
+        effects.history.append(record, id: messageID, detail: detail())
+    }
+}

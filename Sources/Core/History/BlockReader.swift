@@ -1,0 +1,149 @@
+import Basics
+import Delivery
+
+/// Reads the records of one block strictly. It never traps: what is no record throws.
+struct BlockReader: ~Escapable {
+    private let bytes: RawSpan
+    private var at = 0
+    private var devices = RecentValues()
+    private var senders = RecentValues()
+    private var salts = RecentValues()
+    private var lastSequence: UInt64 = 0
+    private var lastTime: UnixMilliseconds = 0
+    private var lastID: [UInt8] = []
+
+    @_lifetime(copy bytes)
+    init(_ bytes: RawSpan) { self.bytes = bytes }
+
+    /// Reads all records.
+    static func records(_ bytes: RawSpan) throws(HistoryDamage) -> [HistoryRecord] {
+        var reader = BlockReader(bytes)
+        var records: [HistoryRecord] = []
+        while reader.at < bytes.byteCount { records.append(try reader.record()) }
+        return records
+    }
+
+    @_lifetime(self: copy self)
+    private mutating func record() throws(HistoryDamage) -> HistoryRecord {
+        let (first, second) = (try byte(), try byte())
+        guard let kind = HistoryStep.Kind(rawValue: first & 7),
+            let device = NumberForm(rawValue: first >> 3 & 3),
+            let sender = NumberForm(rawValue: first >> 5 & 3),
+            let salt = NumberForm(rawValue: second >> 5 & 3),
+            second & 0x1f > 0
+        else { throw .format }
+        var record = HistoryRecord(kind)
+        let distance = try number()
+        if distance > 0 {
+            record.sequence = lastSequence &+ UInt64(bitPattern: Self.unzigzag(distance &- 1))
+            lastSequence = record.sequence
+        }
+        var place: Int
+        (record.device, place) = try Self.value(device, try written(device, isWord: true), &devices)
+        if first & 0x80 != 0 {
+            record.registration = try number()
+            guard device != .none, !devices.useCompanion(record.registration, at: place) else {
+                throw .format
+            }
+        } else if device != .none {
+            record.registration = devices.companion(at: place)
+        }
+        (record.sender, place) = try Self.value(sender, try written(sender), &senders)
+        let number: UInt64
+        (number, place) = try Self.value(salt, try written(salt), &salts)
+        guard let salt = UInt32(exactly: number) else { throw .format }
+        record.salt = salt
+        if second & 0x80 != 0 { record.id = try id() }
+        for _ in 0..<second & 0x1f { record.steps.append(try step()) }
+        return record
+    }
+
+    /// Reads the place of a number among the recent ones, or the number.
+    @_lifetime(self: copy self)
+    private mutating func written(_ form: NumberForm, isWord: Bool = false) throws(HistoryDamage) -> UInt64 {
+        switch form {
+        case .none: 0
+        case .recent: UInt64(try byte())
+        case .full: isWord ? try word() : try number()
+        }
+    }
+
+    /// Returns the number of which the place or the value was written, and its place.
+    private static func value(
+        _ form: NumberForm, _ written: UInt64, _ recent: inout RecentValues
+    ) throws(HistoryDamage) -> (UInt64, Int) {
+        switch form {
+        case .none: return (0, 0)
+        case .recent:
+            let place = Int(written)
+            guard recent[place] != 0 else { throw .format }
+            return (recent[place], place)
+        case .full:
+            let place = RecentValues.place(of: written)
+            guard written != 0, !recent.use(written, at: place) else { throw .format }
+            return (written, place)
+        }
+    }
+
+    @_lifetime(self: copy self)
+    private mutating func id() throws(HistoryDamage) -> [UInt8] {
+        let (same, more) = (Int(try byte()), Int(try byte()))
+        guard same <= lastID.count, more <= bytes.byteCount - at, same + more > 0,
+            same + more <= Limits.History.textBytes
+        else { throw .format }
+        lastID = lastID.prefix(same) + [UInt8](copying: bytes.extracting(at..<at + more))
+        at += more
+        return lastID
+    }
+
+    @_lifetime(self: copy self)
+    private mutating func step() throws(HistoryDamage) -> HistoryRecord.Step {
+        let first = try byte()
+        let code = Int(first & 0x1f)
+        guard first & 0x80 == 0, code < TraceRecord.Step.byCode.count else { throw .format }
+        lastTime &+= Self.unzigzag(try number())
+        var step = HistoryRecord.Step(time: lastTime, step: TraceRecord.Step.byCode[code])
+        if first & 0x20 != 0 {
+            let usual = Int(try byte())
+            guard usual > 0, usual < HistoryStep.usualDetails.count else { throw .format }
+            step.detail = HistoryStep.usualDetails[usual]
+        }
+        if first & 0x40 != 0 {
+            let count = Int(try byte())
+            guard step.detail.isEmpty, count > 0, count <= bytes.byteCount - at else { throw .format }
+            step.detail = String(decoding: [UInt8](copying: bytes.extracting(at..<at + count)), as: UTF8.self)
+            at += count
+        }
+        return step
+    }
+
+    @_lifetime(self: copy self)
+    private mutating func byte() throws(HistoryDamage) -> UInt8 {
+        guard at < bytes.byteCount else { throw .format }
+        defer { at += 1 }
+        return bytes.byte(at: at)
+    }
+
+    @_lifetime(self: copy self)
+    private mutating func word() throws(HistoryDamage) -> UInt64 {
+        guard bytes.byteCount - at >= 8 else { throw .format }
+        defer { at += 8 }
+        return bytes.word(at: at)
+    }
+
+    @_lifetime(self: copy self)
+    private mutating func number() throws(HistoryDamage) -> UInt64 {
+        var value: UInt64 = 0
+        for shift in stride(from: UInt64(0), through: 63, by: 7) {
+            let next = try byte()
+            guard shift < 63 || next <= 1 else { throw .format }
+            value |= UInt64(next & 0x7f) << shift
+            if next < 0x80 { return value }
+        }
+        throw .format
+    }
+
+    private static func unzigzag(_ value: UInt64) -> Int64 {
+        Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+    }
+}

@@ -1,0 +1,153 @@
+import Basics
+import Delivery
+
+/// Writes records into blocks. A block has its length and checksum in its first eight bytes and can be read by itself.
+///
+/// A record: two bytes of flags; the position as a distance to the last one; device, registration, sender and salt, unless they are among
+/// the recent ones of the block; the ID without what it begins with like the last one; the steps, each with its time as a distance.
+struct BlockWriter: ~Copyable {
+    /// The block without its length and checksum.
+    private(set) var payload = ByteBuffer()
+    private var devices = RecentValues()
+    private var senders = RecentValues()
+    private var salts = RecentValues()
+    private var lastSequence: UInt64 = 0
+    private var lastTime: UnixMilliseconds = 0
+    private var lastID: [UInt8] = []
+
+    /// Whether the block has no records.
+    var isEmpty: Bool { payload.isEmpty }
+
+    /// Starts the next block.
+    mutating func begin() {
+        payload.removeAll(keepingCapacity: true)
+        devices.removeAll()
+        senders.removeAll()
+        salts.removeAll()
+        lastSequence = 0
+        lastTime = 0
+        lastID.removeAll(keepingCapacity: true)
+    }
+
+    /// What a record needs in the index.
+    struct Indexed {
+        /// The hash of the ID; `nil` if the record has none.
+        var id: UInt64?
+        /// Whether the block has the device for the first time.
+        var isNewDevice: Bool
+    }
+
+    /// Appends the record of the message whose first step is at `first`. Returns what the index needs, and the first step that is left: a
+    /// record has up to `Limits.History.stepsPerRecord`.
+    mutating func append(
+        _ steps: borrowing ArraySlice<HistoryStep>, _ first: Int, _ chains: borrowing StepChains,
+        _ text: borrowing RawSpan
+    ) -> (indexed: Indexed, rest: Int) {
+        let start = steps.startIndex
+        var count = 1
+        var next = Int(chains.next[first])
+        while next >= 0, count < Limits.History.stepsPerRecord {
+            count &+= 1
+            next = Int(chains.next[next])
+        }
+        let step = steps[start &+ first]
+        var indexed = appendHead(step, steps: count)
+        if step.idBytes > 0 {
+            let at = Int(chains.text[first])
+            let id = text.extracting(at..<at &+ Int(step.idBytes))
+            indexed.id = HistoryHash.id(id)
+            append(id: id)
+        }
+        var at = first
+        for _ in 0..<count {
+            append(steps[start &+ at], text, Int(chains.text[at]))
+            at = Int(chains.next[at])
+        }
+        return (indexed, next)
+    }
+
+    /// Writes the flags and numbers of a record.
+    @inline(__always)
+    private mutating func appendHead(_ step: HistoryStep, steps: Int) -> Indexed {
+        let (devicePlace, senderPlace) = (
+            RecentValues.place(of: step.device), RecentValues.place(of: step.sender)
+        )
+        let saltPlace = RecentValues.place(of: UInt64(step.salt))
+        let device: NumberForm =
+            step.device == 0 ? .none : devices.use(step.device, at: devicePlace) ? .recent : .full
+        let hasRegistration =
+            device != .none && !devices.useCompanion(step.registration, at: devicePlace)
+        let sender: NumberForm =
+            step.sender == 0 ? .none : senders.use(step.sender, at: senderPlace) ? .recent : .full
+        let salt: NumberForm =
+            step.salt == 0 ? .none : salts.use(UInt64(step.salt), at: saltPlace) ? .recent : .full
+        payload.append(
+            byte: step.kind.rawValue | device.rawValue << 3 | sender.rawValue << 5
+                | (hasRegistration ? 0x80 : 0))
+        payload.append(
+            byte: UInt8(truncatingIfNeeded: steps) | salt.rawValue << 5 | (step.idBytes > 0 ? 0x80 : 0))
+        if step.sequence == 0 {
+            payload.append(byte: 0)
+        } else {
+            number(Self.zigzag(Int64(bitPattern: step.sequence &- lastSequence)) &+ 1)
+            lastSequence = step.sequence
+        }
+        // Devices are random: a varint would take ten bytes.
+        if device == .full {
+            payload.append(word: step.device)
+        } else {
+            append(step.device, device, devicePlace)
+        }
+        if hasRegistration { number(step.registration) }
+        append(step.sender, sender, senderPlace)
+        append(UInt64(step.salt), salt, saltPlace)
+        return Indexed(id: nil, isNewDevice: device == .full)
+    }
+
+    @inline(__always)
+    private mutating func append(_ value: UInt64, _ form: NumberForm, _ place: Int) {
+        switch form {
+        case .none: break
+        case .recent: payload.append(byte: UInt8(truncatingIfNeeded: place))
+        case .full: number(value)
+        }
+    }
+
+    private mutating func append(id: borrowing RawSpan) {
+        let most = min(id.byteCount, lastID.count)
+        var same = 0
+        while same < most, id.byte(at: same) == lastID[same] { same &+= 1 }
+        payload.append(byte: UInt8(truncatingIfNeeded: same))
+        payload.append(byte: UInt8(truncatingIfNeeded: id.byteCount &- same))
+        payload.append(id.extracting(same..<id.byteCount))
+        lastID.removeLast(lastID.count &- same)
+        for at in same..<id.byteCount { lastID.append(id.byte(at: at)) }
+    }
+
+    @inline(__always)
+    private mutating func append(_ step: borrowing HistoryStep, _ text: borrowing RawSpan, _ at: Int) {
+        payload.append(
+            byte: step.step.code | (step.detail > 0 ? 0x20 : 0) | (step.detailBytes > 0 ? 0x40 : 0))
+        number(Self.zigzag(step.time &- lastTime))
+        lastTime = step.time
+        if step.detail > 0 { payload.append(byte: step.detail) }
+        if step.detailBytes > 0 {
+            let start = at &+ Int(step.idBytes)
+            payload.append(byte: step.detailBytes)
+            payload.append(text.extracting(start..<start &+ Int(step.detailBytes)))
+        }
+    }
+
+    @inline(__always)
+    private mutating func number(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            payload.append(byte: UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        payload.append(byte: UInt8(truncatingIfNeeded: rest))
+    }
+
+    @inline(__always)
+    private static func zigzag(_ value: Int64) -> UInt64 { UInt64(bitPattern: value &<< 1 ^ value >> 63) }
+}

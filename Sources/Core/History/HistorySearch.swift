@@ -1,0 +1,216 @@
+public import Basics
+import Delivery
+
+/// A message with all its steps that the history has.
+public struct HistoryMessage: Sendable, Equatable {
+    /// What is known of it; its steps are in order.
+    public var record: HistoryRecord
+    /// Where its first record is.
+    public var position: HistoryPosition
+}
+
+/// Where a record is; later records have greater positions.
+public struct HistoryPosition: Sendable, Comparable, Hashable {
+    public var file: UInt64
+    public var block: UInt32
+    public var record: UInt32
+
+    /// Creates a position.
+    public init(file: UInt64, block: UInt32, record: UInt32) {
+        self.file = file
+        self.block = block
+        self.record = record
+    }
+
+    public static func < (a: Self, b: Self) -> Bool {
+        (a.file, a.block, a.record) < (b.file, b.block, b.record)
+    }
+}
+
+/// A time of which the history has nothing.
+public struct HistoryGap: Sendable, Equatable {
+    public var from: UnixMilliseconds
+    public var to: UnixMilliseconds
+
+    /// Creates a gap.
+    public init(from: UnixMilliseconds, to: UnixMilliseconds) {
+        self.from = from
+        self.to = to
+    }
+}
+
+/// Answers questions from the files of the history.
+public struct HistorySearch {
+    /// The files, newest first.
+    private let sources: [HistorySource]
+    /// How many blocks and parts of an index were damaged: the answer may lack their records.
+    public private(set) var damaged = 0
+    /// How many blocks were read.
+    public private(set) var examined = 0
+
+    /// The records of the blocks that were read last.
+    private var kept: [(file: UInt64, block: Int, records: [HistoryRecord])] = []
+
+    /// Starts a search in files.
+    public init(_ sources: [HistorySource]) { self.sources = sources.sorted { $0.number > $1.number } }
+
+    /// When the history begins. Returns `nil` if it has nothing.
+    public var start: UnixMilliseconds? { sources.map(\.first).min() }
+
+    // MARK: Questions
+
+    /// Returns up to `limit` messages with an ID, newest first, and whether there are more.
+    public mutating func messages(id: [UInt8], limit: Int) -> (messages: [HistoryMessage], isCut: Bool) {
+        let id = Array(id.prefix(Limits.History.textBytes))
+        return messages(HistoryHash.id(id.raw), limit: limit) { $0.id == id }
+    }
+
+    /// Returns the messages with a persistent ID.
+    public mutating func messages(_ id: PersistentID, limit: Int) -> (messages: [HistoryMessage], isCut: Bool)
+    {
+        messages(HistoryHash.sequence(id.sequence.number), limit: limit) {
+            $0.sequence == id.sequence.number && $0.salt == id.salt
+        }
+    }
+
+    private mutating func messages(
+        _ hash: UInt64, limit: Int, where isMatch: (HistoryRecord) -> Bool
+    ) -> (messages: [HistoryMessage], isCut: Bool) {
+        var found: [HistoryMessage] = []
+        var seen: Set<Key> = []
+        var isCut = false
+        search(hash) { record, position in
+            guard isMatch(record) else { return true }
+            if let key = Key(record), !seen.insert(key).inserted { return true }
+            guard found.count < limit else {
+                isCut = true
+                return false
+            }
+            found.append(HistoryMessage(record: record, position: position))
+            return true
+        }
+        return (found.map { whole($0).message }, isCut || isExhausted)
+    }
+
+    /// Returns a page of the messages to and from a device, newest first, and the position before which the next page begins. Later steps of
+    /// a message are shown with its first record.
+    public mutating func messages(
+        device: UInt64, registration: UInt64?, before: HistoryPosition?, limit: Int
+    ) -> (messages: [HistoryMessage], next: HistoryPosition?) {
+        var found: [HistoryMessage] = []
+        var next: HistoryPosition?
+        var candidates: [HistoryMessage] = []
+        search(HistoryHash.device(device), before: before) { record, position in
+            guard record.device == device, registration == nil || record.registration == registration else {
+                return true
+            }
+            candidates.append(HistoryMessage(record: record, position: position))
+            return candidates.count < 2 * limit + Limits.History.gapsShown
+        }
+        let isCut = isExhausted || candidates.count >= 2 * limit + Limits.History.gapsShown
+        for candidate in candidates {
+            guard found.count < limit else { return (found, next) }
+            let (message, isFirst) = whole(candidate)
+            if isFirst { found.append(message) }
+            next = candidate.position
+        }
+        return (found, isCut ? next : nil)
+    }
+
+    /// Returns the newest gaps, newest first.
+    public mutating func gaps() -> [HistoryGap] {
+        var gaps: [HistoryGap] = []
+        search(HistoryHash.gap) { record, _ in
+            if record.kind == .gap, let from = record.steps.first, let to = record.steps.last {
+                gaps.append(HistoryGap(from: from.time, to: to.time))
+            }
+            return gaps.count < Limits.History.gapsShown
+        }
+        return gaps
+    }
+
+    /// Whether the search has ended early.
+    private var isExhausted: Bool { examined >= Limits.History.examinedBlocks }
+
+    // MARK: Records
+
+    /// A message in the history.
+    private struct Key: Hashable {
+        var kind: HistoryStep.Kind
+        var owner: UInt64
+        var sequence: UInt64
+
+        /// Returns `nil` for a message without a position, which has one record only.
+        init?(_ record: HistoryRecord) {
+            guard record.sequence != 0 else { return nil }
+            (kind, owner, sequence) = (record.kind, record.owner, record.sequence)
+        }
+    }
+
+    /// Gathers all records of a message. Returns whether the given one is the first.
+    private mutating func whole(_ message: HistoryMessage) -> (message: HistoryMessage, isFirst: Bool) {
+        guard let key = Key(message.record) else { return (message, true) }
+        var all = [message]
+        search(HistoryHash.sequence(key.sequence)) { record, position in
+            if position != message.position, Key(record) == key {
+                all.append(HistoryMessage(record: record, position: position))
+            }
+            return all.count <= Limits.History.stepsShown
+        }
+        all.sort { $0.position < $1.position }
+        var whole = all[0]
+        for more in all.dropFirst() { whole.record.add(more.record) }
+        whole.record.steps = Array(whole.record.steps.prefix(Limits.History.stepsShown))
+        return (whole, all[0].position == message.position)
+    }
+
+    /// Calls a closure with the records of the blocks that may have a key, newest first, until it returns `false`.
+    private mutating func search(
+        _ hash: UInt64, before: HistoryPosition? = nil, _ body: (HistoryRecord, HistoryPosition) -> Bool
+    ) {
+        for source in sources where before.map({ source.number <= $0.file }) ?? true {
+            let found = source.blocks(hash)
+            if found.isDamaged { damaged += 1 }
+            for block in found.blocks.reversed() {
+                if let before, source.number == before.file, block > before.block { continue }
+                guard !isExhausted else { return }
+                guard let records = records(block, of: source) else { continue }
+                for at in records.indices.reversed() {
+                    let position = HistoryPosition(
+                        file: source.number, block: UInt32(block), record: UInt32(at))
+                    if let before, position >= before { continue }
+                    guard body(records[at], position) else { return }
+                }
+            }
+        }
+    }
+
+    /// Returns the records of a block; `nil` if it is damaged.
+    private mutating func records(_ block: Int, of source: HistorySource) -> [HistoryRecord]? {
+        if let known = kept.first(where: { $0.file == source.number && $0.block == block }) {
+            return known.records
+        }
+        examined += 1
+        do throws(HistoryDamage) {
+            let records = try source.records(block)
+            if kept.count >= Limits.History.keptBlocks { kept.removeFirst() }
+            kept.append((source.number, block, records))
+            return records
+        } catch {
+            damaged += 1
+            return nil
+        }
+    }
+}
+
+extension HistoryRecord {
+    /// Adds the steps of a later record of the same message, and what that has of it.
+    fileprivate mutating func add(_ later: HistoryRecord) {
+        if id.isEmpty { id = later.id }
+        if device == 0 { device = later.device }
+        if registration == 0 { registration = later.registration }
+        if sender == 0 { sender = later.sender }
+        if salt == 0 { salt = later.salt }
+        steps += later.steps
+    }
+}

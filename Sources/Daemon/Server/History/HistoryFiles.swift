@@ -1,0 +1,245 @@
+import Basics
+import Delivery
+import Glibc
+import History
+import Transport
+
+/// The files of the history in their folder: complete ones, and one that is being written. One thread uses them.
+final class HistoryFiles {
+    /// A complete file.
+    private struct Complete {
+        var number: UInt64
+        var bytes: Int
+        var last: UnixMilliseconds
+    }
+
+    /// The file that is being written.
+    private struct OpenFile: ~Copyable {
+        var writer: SegmentWriter
+        let descriptor: Descriptor
+    }
+
+    private let folder: String
+    private let limits: HistoryPort.Settings
+    /// Oldest first.
+    private var complete: [Complete] = []
+    private var open: OpenFile
+    /// The bytes that are to be written, kept for its storage.
+    private var out = ByteBuffer()
+    /// From when on the last process has left nothing; `nil` if it was stopped, or there was none.
+    let missingFrom: UnixMilliseconds?
+
+    /// Opens the folder, and completes what a crash has left. Files that are not of the history stay.
+    init(
+        folder: String, keeping limits: HistoryPort.Settings, now: UnixMilliseconds
+    ) throws(TransportError) {
+        self.folder = folder
+        self.limits = limits
+        guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+            throw SystemCall.failure("make \(folder)")
+        }
+        var missingFrom: UnixMilliseconds?
+        let numbers = try Self.numbers(in: folder)
+        for number in numbers {
+            let path = Self.path(folder, number)
+            if let known = Self.completeFile(number, path) {
+                complete.append(known)
+            } else if let (known, end) = try Self.repair(number, path) {
+                // An older one is damaged: what follows is in the next one.
+                if number == numbers.last { missingFrom = end }
+                if let known { complete.append(known) }
+            }
+        }
+        self.missingFrom = missingFrom
+        open = try Self.start(after: numbers.last ?? 0, in: folder, now)
+    }
+
+    /// The bytes of all files.
+    var bytes: Int { complete.reduce(open.writer.bytes) { $0 + $1.bytes } }
+
+    // MARK: Writing
+
+    /// Appends the steps of a batch.
+    func append(_ batch: borrowing HistoryBatch, now: UnixMilliseconds) throws(TransportError) {
+        var progress = BatchProgress()
+        var isOpen = !batch.isEmpty
+        while isOpen {
+            if open.writer.isFull { try roll(now) }
+            isOpen = open.writer.append(batch, from: &progress, to: &out)
+            try write()
+        }
+    }
+
+    /// Completes the file and starts the next one.
+    private func roll(_ now: UnixMilliseconds) throws(TransportError) {
+        let number = open.writer.number
+        try finish()
+        open = try Self.start(after: number, in: folder, now)
+        try drop(now)
+    }
+
+    /// Completes the file; one without steps is removed.
+    func finish() throws(TransportError) {
+        guard !open.writer.isEmpty else {
+            _ = unsafe unlink(Self.path(folder, open.writer.number))
+            return
+        }
+        open.writer.complete(&out)
+        try write()
+        complete.append(
+            Complete(number: open.writer.number, bytes: open.writer.bytes, last: open.writer.last))
+    }
+
+    private func write() throws(TransportError) {
+        defer { out.removeAll(keepingCapacity: true) }
+        try Self.write(out.bytes, to: open.descriptor, Self.path(folder, open.writer.number))
+    }
+
+    /// Removes the oldest files beyond the limits. A file ends after an eighth of the hours, so that steps do not stay much longer.
+    func sweep(_ now: UnixMilliseconds) throws(TransportError) {
+        let end = open.writer.first + limits.milliseconds / Limits.History.filesPerAge
+        if !open.writer.isEmpty, end < now { try roll(now) }
+        try drop(now)
+    }
+
+    private func drop(_ now: UnixMilliseconds) throws(TransportError) {
+        var sum = bytes
+        while let first = complete.first, sum > limits.bytes || first.last < now - limits.milliseconds {
+            let path = Self.path(folder, first.number)
+            guard unsafe unlink(path) == 0 || errno == ENOENT else {
+                throw SystemCall.failure("remove \(path)")
+            }
+            sum -= first.bytes
+            complete.removeFirst()
+        }
+    }
+
+    /// Removes the files of a history that is switched off.
+    static func removeAll(in folder: String) {
+        for number in (try? numbers(in: folder)) ?? [] { _ = unsafe unlink(path(folder, number)) }
+        _ = unsafe rmdir(folder)
+    }
+
+    // MARK: Reading
+
+    /// The files for a search, which may use them until the next step is appended.
+    func sources() -> [HistorySource] {
+        var sources = complete.compactMap { Self.source($0.number, Self.path(folder, $0.number)) }
+        let reader = FileReader(Self.path(folder, open.writer.number))
+        sources.append(HistorySource(open.writer) { reader.read($0, $1) })
+        return sources
+    }
+
+    private static func source(_ number: UInt64, _ path: String) -> HistorySource? {
+        let reader = FileReader(path)
+        return HistorySource(number: number, length: reader.length) { reader.read($0, $1) }
+    }
+
+    private static func completeFile(_ number: UInt64, _ path: String) -> Complete? {
+        guard let source = source(number, path) else { return nil }
+        return Complete(number: number, bytes: FileReader(path).length, last: source.last)
+    }
+
+    // MARK: The folder
+
+    private static func path(_ folder: String, _ number: UInt64) -> String { "\(folder)/\(number).history" }
+
+    /// The numbers of the files, ascending.
+    private static func numbers(in folder: String) throws(TransportError) -> [UInt64] {
+        guard let entries = unsafe opendir(folder) else { throw SystemCall.failure("read \(folder)") }
+        defer { unsafe closedir(entries) }
+        var numbers: [UInt64] = []
+        while let entry = unsafe readdir(entries) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name.hasSuffix(".history"), let number = UInt64(name.dropLast(".history".utf8.count)) {
+                numbers.append(number)
+            }
+        }
+        return numbers.sorted()
+    }
+
+    /// Completes a file that was not completed, up to its last undamaged block. Returns it, and the time of its last step. A file without
+    /// steps, or that is none of ours, is removed.
+    private static func repair(
+        _ number: UInt64, _ path: String
+    ) throws(TransportError) -> (file: Complete?, end: UnixMilliseconds)? {
+        let limit = 2 * Limits.History.fileBytes + Limits.History.waitingSteps * 64
+        guard let content = try? SmallFile.read(path, limit: limit),
+            var writer = SegmentWriter(number: number, reading: content.raw)
+        else {
+            guard unsafe unlink(path) == 0 else { throw SystemCall.failure("remove \(path)") }
+            return nil
+        }
+        guard !writer.isEmpty else {
+            guard unsafe unlink(path) == 0 else { throw SystemCall.failure("remove \(path)") }
+            return (nil, writer.last)
+        }
+        let file = try openFile(path, O_WRONLY)
+        guard ftruncate(file.number, writer.bytes) == 0, lseek(file.number, 0, SEEK_END) >= 0 else {
+            throw SystemCall.failure("truncate \(path)")
+        }
+        var out = ByteBuffer()
+        writer.complete(&out)
+        try write(out.bytes, to: file, path)
+        return (Complete(number: number, bytes: writer.bytes, last: writer.last), writer.last)
+    }
+
+    /// Starts the next file, whose existence shows that the process was not stopped.
+    private static func start(
+        after number: UInt64, in folder: String, _ now: UnixMilliseconds
+    ) throws(TransportError) -> OpenFile {
+        var header = ByteBuffer()
+        let writer = SegmentWriter(number: number + 1, at: now, header: &header)
+        let path = path(folder, number + 1)
+        let file = try openFile(path, O_WRONLY | O_CREAT | O_EXCL)
+        try write(header.bytes, to: file, path)
+        return OpenFile(writer: writer, descriptor: file)
+    }
+
+    private static func openFile(_ path: String, _ flags: Int32) throws(TransportError) -> Descriptor {
+        let number = SystemCall.retrying { unsafe Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600) }
+        guard number >= 0 else { throw SystemCall.failure("open \(path)") }
+        return Descriptor(owning: number)
+    }
+
+    private static func write(
+        _ bytes: borrowing RawSpan, to file: borrowing Descriptor, _ path: String
+    ) throws(TransportError) {
+        var written = 0
+        while written < bytes.byteCount {
+            let rest = bytes.extracting(written..<bytes.byteCount)
+            let count = unsafe rest.withUnsafeBytes { rest in
+                SystemCall.retrying { unsafe Glibc.write(file.number, rest.baseAddress, rest.count) }
+            }
+            guard count > 0 else { throw SystemCall.failure("write \(path)") }
+            written += count
+        }
+    }
+}
+
+/// Reads parts of a file, which stays open as long as this lives.
+private final class FileReader {
+    private let number: Int32
+    let length: Int
+
+    init(_ path: String) {
+        number = SystemCall.retrying { unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) }
+        var status = stat()
+        let isKnown = unsafe fstat(number, &status) == 0
+        length = isKnown ? Int(status.st_size) : 0
+    }
+
+    deinit { if number >= 0 { _ = close(number) } }
+
+    /// Returns `nil` if there are fewer bytes, or they cannot be read.
+    func read(_ offset: Int, _ count: Int) -> [UInt8]? {
+        guard number >= 0, offset >= 0, count >= 0, offset + count <= length else { return nil }
+        var bytes = [UInt8](repeating: 0, count: count)
+        let read = unsafe bytes.withUnsafeMutableBytes { room in
+            SystemCall.retrying { unsafe pread(number, room.baseAddress, room.count, offset) }
+        }
+        return read == count ? bytes : nil
+    }
+}

@@ -1,0 +1,159 @@
+import Basics
+import Delivery
+import History
+import Transport
+
+/// The thread that writes the history and answers questions about it.
+///
+/// What cannot be written is left out: it is counted, and the history names the gap once it can be written again. Messages never wait for it.
+final class HistoryWriter {
+    private let port: HistoryPort
+    private let folder: String
+    private let metrics: MetricShard
+    private let log: Log
+    private var state: State
+    private var batch = HistoryBatch()
+    /// What is missing in the history, and not yet named there.
+    private var gap: HistoryGap?
+    private var sweepsAt = Instant.distantPast
+
+    private enum State {
+        case writing(HistoryFiles)
+        /// The last attempt has failed.
+        case failed(until: Instant)
+    }
+
+    init(port: HistoryPort, folder: String, metrics: MetricShard, log: Log) {
+        self.port = port
+        self.folder = folder
+        self.metrics = metrics
+        self.log = log
+        state = .failed(until: .distantPast)
+    }
+
+    /// Runs until the port is stopped.
+    func run() {
+        openIfDue(Now.read())
+        while true {
+            let call = port.call.wait { self.next(&$0) }
+            let now = Now.read()
+            openIfDue(now)
+            write(now)
+            let files: HistoryFiles? = if case .writing(let files) = state { files } else { nil }
+            for question in call.questions { question(files) }
+            sweep(now)
+            guard !call.isStopping else { break }
+        }
+        finish()
+        port.ended.fulfil(true)
+    }
+
+    /// Takes a call that is due, or returns until when to wait for it.
+    private func next(_ call: inout HistoryPort.Call) -> Monitor<HistoryPort.Call>.Step<HistoryPort.Call> {
+        let now = Now.read().monotonic
+        let due =
+            call.since.map { $0.advanced(milliseconds: Limits.History.gatherMilliseconds) } ?? .distantFuture
+        let next = min(due, sweepsAt)
+        guard call.isUrgent || call.isStopping || !call.questions.isEmpty || next <= now else {
+            return .wait(until: next)
+        }
+        var taken = HistoryPort.Call()
+        swap(&taken, &call)
+        call.isStopping = taken.isStopping
+        return .done(taken)
+    }
+
+    // MARK: Writing
+
+    private func write(_ now: Now) {
+        let waiting = port.take()
+        if let leftOut = waiting.leftOut { miss(leftOut) }
+        for parcel in waiting.parcels {
+            batch.append(parcel)
+            if batch.steps.count >= Limits.History.mergedSteps { writeBatch(now) }
+        }
+        writeBatch(now)
+    }
+
+    private func writeBatch(_ now: Now) {
+        defer { batch.removeAll() }
+        guard !batch.isEmpty else { return }
+        guard case .writing(let files) = state else { return missBatch() }
+        do throws(TransportError) {
+            if let gap {
+                try files.append(gap.steps, now: now.wall)
+                self.gap = nil
+            }
+            try files.append(batch, now: now.wall)
+            metrics.add(batch.steps.count, to: .historySteps)
+        } catch {
+            missBatch()
+            fail(error)
+        }
+    }
+
+    private func missBatch() {
+        var leftOut: HistoryPort.LeftOut?
+        HistoryPort.LeftOut.add(batch, to: &leftOut)
+        if let leftOut { miss(leftOut) }
+    }
+
+    private func miss(_ leftOut: HistoryPort.LeftOut) {
+        metrics.add(leftOut.steps, to: .historyLeftOut)
+        miss(from: leftOut.from, to: leftOut.to)
+    }
+
+    private func miss(from: UnixMilliseconds, to: UnixMilliseconds) {
+        gap = HistoryGap(from: min(gap?.from ?? from, from), to: max(gap?.to ?? to, to))
+    }
+
+    // MARK: Files
+
+    /// Opens the files after a start or a failure.
+    private func openIfDue(_ now: Now) {
+        guard case .failed(let until) = state, until <= now.monotonic else { return }
+        do throws(TransportError) {
+            let files = try HistoryFiles(folder: folder, keeping: port.settings, now: now.wall)
+            if let from = files.missingFrom {
+                miss(from: from, to: now.wall)
+                log.notice(
+                    "history_gap",
+                    ["from": .text(Timestamp.text(from)), "to": .text(Timestamp.text(now.wall))])
+            }
+            state = .writing(files)
+            sweepsAt = .distantPast
+        } catch { fail(error) }
+    }
+
+    private func sweep(_ now: Now) {
+        guard sweepsAt <= now.monotonic, case .writing(let files) = state else { return }
+        sweepsAt = now.monotonic.advanced(seconds: Limits.History.sweepSeconds)
+        do throws(TransportError) {
+            try files.sweep(now.wall)
+            metrics.set(.historyBytes, to: files.bytes)
+        } catch { fail(error) }
+    }
+
+    private func fail(_ error: TransportError) {
+        metrics.add(1, to: .historyFailures)
+        log.repeating(.error, "history_failed", ["problem": .text(error.description)])
+        let retry = Now.read().monotonic.advanced(milliseconds: Limits.History.retryMilliseconds)
+        state = .failed(until: retry)
+        sweepsAt = retry
+    }
+
+    private func finish() {
+        guard case .writing(let files) = state else { return }
+        do throws(TransportError) { try files.finish() } catch { fail(error) }
+    }
+}
+
+extension HistoryGap {
+    /// The steps that name the gap.
+    fileprivate var steps: HistoryBatch {
+        var batch = HistoryBatch()
+        batch.append(HistoryStep(.gap, .disconnected, sequence: 1, at: from))
+        batch.append(HistoryStep(.gap, .connected, sequence: 1, at: to))
+        return batch
+    }
+}

@@ -1,0 +1,53 @@
+extension Limits {
+    /// Limits of the message history.
+    public enum History {
+        /// Hours that steps are kept by default: until the questions of the day before are answered.
+        public static let hours = 24
+        /// Hours at most: a year; the bytes end it earlier.
+        public static let mostHours = 8_760
+        /// Bytes on disk by default: a day with 25 million messages.
+        public static let bytes = 1_073_741_824
+        /// Part of the disk at most, as a divisor: the store needs the rest.
+        public static let shareOfDevice = 10
+        /// Bytes of a message's ID, and of details, that are recorded: what a length of one byte holds.
+        public static let textBytes = 255
+        /// Steps that a reactor gathers before it passes them on: 14 KiB, so that the lock costs less than 1 ns per step.
+        public static let stepsPerParcel = 256
+        /// Milliseconds after which gathered steps are passed on and written: with those of the writer a crash costs less than a second.
+        public static let gatherMilliseconds: Int64 = 250
+        /// Steps that may wait for the writer: half a second of 300,000 messages a second, 16 MB; more are left out and counted.
+        public static let waitingSteps = 262_144
+        /// Steps that are encoded together: those of one message are merged if they are among them.
+        public static let mergedSteps = 16_384
+        /// Bytes after which a block ends: the unit that a search reads and checks, in a tenth of a millisecond.
+        public static let blockBytes = 32_768
+        /// Bytes of a block at most: one record more than `blockBytes`, and what a search accepts from a disk.
+        public static let mostBlockBytes = 65_536
+        /// Blocks of a file: what 12 bits of an index entry can name.
+        public static let blocksPerFile = 4_096
+        /// Bytes of the blocks of a file: small beside the limit of all, since whole files are dropped.
+        public static let fileBytes = 8_388_608
+        /// A file ends after this part of the hours, as a divisor: steps stay an eighth longer than configured at most.
+        public static let filesPerAge: Int64 = 8
+        /// Index entries of one bucket, which a search reads as a whole.
+        public static let entriesPerBucket = 64
+        /// Steps of one message that an answer has: a message that is deferred time and again has more.
+        public static let stepsShown = 200
+        /// Steps in one record, as five bits count them; the rest starts another record.
+        public static let stepsPerRecord = 31
+        /// Blocks that one answer reads: some 0.2 ms each, while nothing is written.
+        public static let examinedBlocks = 2_000
+        /// Blocks that a search keeps for its next question: most messages of a page are in the same ones.
+        public static let keptBlocks = 16
+        /// Messages of one answer at most: each is gathered from several blocks.
+        public static let rows = 200
+        /// Gaps that an answer names.
+        public static let gapsShown = 20
+        /// Seconds after which the files are looked through for old ones.
+        public static let sweepSeconds = 60
+        /// Questions that may wait for the writer, which answers between two blocks.
+        public static let waitingQuestions = 16
+        /// Milliseconds after a failed write before the next one is tried; until then steps are left out and counted.
+        public static let retryMilliseconds: Int64 = 5_000
+    }
+}

@@ -1,0 +1,202 @@
+public import Basics
+
+/// A message in the history, with its steps.
+public struct HistoryRow: Record {
+    /// A step of a message.
+    public struct Step: Record {
+        public var time: UnixMilliseconds
+        public var step: String
+        public var detail: String?
+
+        /// Creates a step.
+        public init(time: UnixMilliseconds, step: String, detail: String?) {
+            self.time = time
+            self.step = step
+            self.detail = detail
+        }
+
+        public static let fields = Fields(
+            Step.init(time:step:detail:),
+            .required("time", .time, \.time, "When it happened."),
+            .required("step", .text, \.step, "What happened, in the words of devices trace."),
+            .optional("detail", .text, \.detail, "Details, such as the reason of a refusal."))
+    }
+
+    /// `downstream`, `upstream`, `receipt`, `topic` or `group`.
+    public var kind: String
+    public var messageID: String?
+    public var persistentID: String?
+    public var sender: SenderID?
+    public var device: DeviceID?
+    public var registration: Int?
+    public var steps: [Step]
+
+    /// Creates a row.
+    public init(
+        kind: String, messageID: String?, persistentID: String?, sender: SenderID?, device: DeviceID?,
+        registration: Int?, steps: [Step]
+    ) {
+        self.kind = kind
+        self.messageID = messageID
+        self.persistentID = persistentID
+        self.sender = sender
+        self.device = device
+        self.registration = registration
+        self.steps = steps
+    }
+
+    public static let fields = Fields(
+        HistoryRow.init(kind:messageID:persistentID:sender:device:registration:steps:),
+        .required(
+            "kind", .text, \.kind,
+            "downstream, upstream, receipt, or topic or group for a message to several devices as a whole."),
+        .optional(
+            "message_id", .text, \.messageID,
+            "The ID that the app server or app gave the message; left out if the history has later steps only."
+        ),
+        .optional("persistent_id", .text, \.persistentID, "The ID under which the device gets the message."),
+        .optional("sender_id", .sender, \.sender, "The sender."),
+        .optional("device", .device(), \.device, "The device that the message is for or from."),
+        .optional("registration", .count, \.registration, "The number of the registration on the device."),
+        .required("steps", .list(.record), \.steps, "The steps, oldest first."))
+}
+
+/// What an answer from the history covers.
+public struct HistoryCoverage: Record {
+    /// A time of which the history has nothing.
+    public struct Gap: Record {
+        public var from: UnixMilliseconds
+        public var to: UnixMilliseconds
+
+        /// Creates a gap.
+        public init(from: UnixMilliseconds, to: UnixMilliseconds) {
+            self.from = from
+            self.to = to
+        }
+
+        public static let fields = Fields(
+            Gap.init(from:to:), .required("from", .time, \.from, "Its start."),
+            .required("to", .time, \.to, "Its end."))
+    }
+
+    public var since: UnixMilliseconds?
+    public var gaps: [Gap]
+    /// Parts that could not be read.
+    public var damaged: Int
+    /// The node whose history it is; `nil` without a cluster.
+    public var node: NodeNumber?
+
+    /// Creates a coverage.
+    public init(since: UnixMilliseconds?, gaps: [Gap], damaged: Int, node: NodeNumber?) {
+        self.since = since
+        self.gaps = gaps
+        self.damaged = damaged
+        self.node = node
+    }
+
+    public static let fields = Fields(
+        HistoryCoverage.init(since:gaps:damaged:node:),
+        .optional("since", .time, \.since, "When the history begins."),
+        .required(
+            "gaps", .list(.record), \.gaps,
+            "Times of which the history may have nothing: the end of a process that was killed, or a failure of its disk."
+        ),
+        .required(
+            "damaged", .count, \.damaged,
+            "The number of damaged parts that the search left out: steps may be missing."),
+        .optional(
+            "node", .node, \.node, "The node of the cluster whose history it is; other nodes have their own.")
+    )
+}
+
+/// Finds messages by their ID in the history.
+public struct FindMessages: OperatorCommand {
+    public var messageID: String
+    public var limit: Int
+
+    /// The default number of messages.
+    public static let presetLimit = 10
+
+    public static let summary = OperationSummary.reading(
+        "messages find",
+        "Find a message by its ID in the history: what happened to it, and when.",
+        details: [
+            "The ID is the message_id that the app server or app gave the message, or the persistent ID under which the device got it. The history has the steps of the last history_hours, also of refused and delivered messages, and never the content. A message to a topic or a group is found with its copies for the devices.",
+            "In a cluster each node has the history of its own partitions.",
+        ])
+    public static let fields = Fields(
+        FindMessages.init(messageID:limit:),
+        .required(
+            "message_id", .text(1...Limits.Operator.requestBytes, as: "ID"), \.messageID,
+            "The message_id, or the persistent ID."),
+        .preset(
+            "limit", .integer(1...Limits.History.rows), \.limit, presetLimit, "List up to N, newest first."))
+
+    /// The messages with the ID.
+    public struct Answer: Record {
+        public var messages: [HistoryRow]
+        public var isCut: Bool
+        public var coverage: HistoryCoverage
+
+        /// Creates an answer.
+        public init(messages: [HistoryRow], isCut: Bool, coverage: HistoryCoverage) {
+            self.messages = messages
+            self.isCut = isCut
+            self.coverage = coverage
+        }
+
+        public static let fields = Fields(
+            Answer.init(messages:isCut:coverage:),
+            .required("messages", .list(.record), \.messages, "The messages, newest first."),
+            .required("cut", .boolean, \.isCut, "Whether there are more than the limit."),
+            .required("history", .record, \.coverage, "What the history covers."))
+    }
+}
+
+/// Lists the messages of a device in the history.
+public struct ListHistory: OperatorCommand {
+    /// The device; a token limits the list to its registration.
+    public var device: DeviceTarget
+    public var limit: Int
+    /// The position before which the page begins; `nil` for the newest messages.
+    public var before: SequenceNumber?
+
+    public static let summary = OperationSummary.reading(
+        "messages history",
+        "List the messages to and from a device that the history has, newest first, with their steps.",
+        details: [
+            "Also messages that were delivered, replaced, expired or refused. A token limits the list to messages of its registration. In a cluster each node has the history of its own partitions."
+        ])
+    public static let fields = Fields(
+        ListHistory.init(device:limit:before:),
+        .required(
+            "device", .target, \.device, audit: .target, "The Android ID in decimal, or a registration token."
+        ),
+        .preset("limit", .integer(1...Limits.History.rows), \.limit, 50, "List up to N."),
+        .optional(
+            "before", .position, \.before,
+            "Begin before this position: next_before of the previous page."))
+
+    /// A page of messages.
+    public struct Answer: Record {
+        public var messages: [HistoryRow]
+        /// The position before which the next page begins; `nil` on the last page.
+        public var nextBefore: SequenceNumber?
+        public var coverage: HistoryCoverage
+
+        /// Creates an answer.
+        public init(messages: [HistoryRow], nextBefore: SequenceNumber?, coverage: HistoryCoverage) {
+            self.messages = messages
+            self.nextBefore = nextBefore
+            self.coverage = coverage
+        }
+
+        public static let fields = Fields(
+            Answer.init(messages:nextBefore:coverage:),
+            .required("messages", .list(.record), \.messages, "The messages, newest first."),
+            .optional(
+                "next_before", .position, \.nextBefore,
+                "The position before which the next page begins; left out on the last page."),
+            .required("history", .record, \.coverage, "What the history covers."))
+    }
+}

@@ -1,0 +1,60 @@
+import Basics
+import Operator
+
+extension FindMessages: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        var text = answer.messages.map { $0.text }.joined(separator: "\n")
+        if answer.messages.isEmpty { text = "The history has no message with this ID.\n" }
+        if answer.isCut { text += "… and more: --limit N shows more.\n" }
+        return text + answer.coverage.text
+    }
+}
+
+extension ListHistory: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        var text = ListReport<HistoryRow>(
+            columns: [
+                ("STARTED", { Report.time($0.steps.first?.time) }),
+                ("MESSAGE_ID", { Report.cell($0.messageID) }), ("KIND", { Report.safe($0.kind) }),
+                ("SENDER_ID", { Report.cell($0.sender) }), ("REGISTRATION", { Report.cell($0.registration) }),
+                ("LAST_STEP", { Report.cell($0.steps.last?.step) }),
+                ("AT", { Report.time($0.steps.last?.time) }),
+                ("DETAIL", { Report.cell($0.steps.last?.detail) }),
+            ], none: "The history has no messages of this device."
+        ).text(answer.messages)
+        if let next = answer.nextBefore {
+            text += "… and more: --limit N shows more, --before \(next.number) continues.\n"
+        }
+        return text + answer.coverage.text
+    }
+}
+
+extension HistoryRow {
+    /// The message and its steps, one in each line.
+    fileprivate var text: String {
+        var facts = [Report.safe(kind)]
+        if let sender { facts.append("sender \(sender.number)") }
+        if let device { facts.append("device \(device.number)") }
+        if let registration { facts.append("registration \(registration)") }
+        if let persistentID { facts.append("persistent ID \(Report.safe(persistentID))") }
+        var text = "\(Report.cell(messageID)): \(facts.joined(separator: ", "))\n"
+        for step in steps {
+            let detail = step.detail.map { " (\(Report.safe($0)))" } ?? ""
+            text += "  \(Report.time(step.time))  \(Report.safe(step.step))\(detail)\n"
+        }
+        return text
+    }
+}
+
+extension HistoryCoverage {
+    /// What the answer may lack.
+    fileprivate var text: String {
+        var text = since.map { "The history begins at \(Report.time($0))" } ?? "The history is empty"
+        text += node.map { ", and is that of node \($0.number) alone.\n" } ?? ".\n"
+        for gap in gaps {
+            text += "Steps between \(Report.time(gap.from)) and \(Report.time(gap.to)) may be missing.\n"
+        }
+        if damaged > 0 { text += "Steps may be missing: \(damaged) damaged parts were left out.\n" }
+        return text
+    }
+}

@@ -1,0 +1,102 @@
+import Basics
+import Testing
+
+@testable import Delivery
+
+/// The steps that the core reports for the message history.
+@Suite struct HistoryStepTests {
+    private func bench() -> Harness {
+        var settings = DeliverySettings()
+        settings.keepsHistory = true
+        return Harness.withDevice(settings: settings)
+    }
+
+    /// The steps so far: kind, step, ID and details.
+    private func steps(_ bench: Harness) -> [String] {
+        defer { bench.history.removeAll() }
+        var text = bench.history.text[...]
+        return bench.history.steps.map { step in
+            let id = String(decoding: text.prefix(Int(step.idBytes)), as: UTF8.self)
+            text = text.dropFirst(Int(step.idBytes))
+            let detail = String(decoding: text.prefix(Int(step.detailBytes)), as: UTF8.self)
+            text = text.dropFirst(Int(step.detailBytes))
+            let usual = HistoryStep.usualDetails[Int(step.detail)]
+            return "\(step.kind) \(step.step) \(id) \(detail)\(usual)".trimmed
+        }
+    }
+
+    @Test func aMessageIsRecordedFromItsStoreToItsEnd() throws {
+        let bench = bench()
+        bench.submit(1, receipt: true)
+        bench.settle()
+        let stored = try #require(bench.history.steps.first)
+        #expect(stored.device == device.number && stored.sender == Harness.sender.number)
+        #expect(stored.sequence > 0 && stored.registration > 0)
+        #expect(steps(bench) == ["downstream stored m1"])
+        bench.login()
+        bench.bindAppServer()
+        bench.settle()
+        #expect(bench.history.steps.first?.sequence == stored.sequence)
+        #expect(steps(bench) == ["downstream sent"])
+        let sent = bench.take(phone).compactMap(\.delivery)
+        bench.post(.deviceAcknowledged(phone, device, sent.map(\.message.sequence)))
+        bench.settle()
+        let ends = bench.history.steps.filter { $0.step == .delivered }
+        #expect(ends.map(\.sequence) == [stored.sequence] && ends.map(\.salt) == [stored.salt])
+        let words = steps(bench)
+        #expect(
+            Set(words) == ["receipt stored m1", "receipt sent", "downstream delivered"])
+    }
+
+    @Test func whatIsNotStoredIsRecordedWithItsReason() {
+        let bench = bench()
+        bench.submit(1, lifetime: 0)
+        var wrong = Harness.submission(2)
+        wrong.entitlement = .account(Harness.otherSender)
+        bench.post(.submitted(wrong))
+        bench.settle()
+        #expect(
+            steps(bench) == [
+                "downstream accepted m1 now_or_never", "downstream expired m1 now_or_never",
+                "downstream refused m2 sender_mismatch",
+            ])
+    }
+
+    @Test func aMessageOfTheDeviceIsRecordedToTheAnswer() {
+        let bench = bench()
+        bench.login()
+        bench.bindAppServer()
+        bench.post(.upstreamReceived(Harness.upstream(1)))
+        bench.settle()
+        let sent = bench.take(appServer).compactMap(\.upstream)
+        bench.post(.upstreamFinished(appServer, Harness.sender, sent[0].sequence, .acknowledged))
+        bench.post(.upstreamReceived(Harness.upstream(3, category: "other")))
+        bench.settle()
+        #expect(Set(bench.history.steps.filter { $0.sequence != 0 }.map(\.sequence)).count == 1)
+        #expect(
+            steps(bench) == [
+                "upstream stored u1", "upstream sent", "upstream delivered",
+                "upstream refused u3 invalid_parameters",
+            ])
+    }
+
+    @Test func nothingIsRecordedWhenItIsSwitchedOff() {
+        let bench = Harness.withDevice()
+        bench.submit(1)
+        bench.settle()
+        #expect(bench.history.isEmpty)
+    }
+
+    @Test func codesAreThoseOfTheFormat() {
+        #expect(TraceRecord.Step.byCode.map(\.code) == (0..<20).map { UInt8($0) })
+        #expect(HistoryStep.usualDetails.count <= 255)
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        var text = self[...]
+        while text.last == " " { text.removeLast() }
+        return String(text).replacing("  ", with: " ")
+    }
+}

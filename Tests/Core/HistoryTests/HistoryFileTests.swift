@@ -1,0 +1,158 @@
+import Basics
+import Delivery
+import History
+import Testing
+
+/// The bytes of history files: what is merged, what a crash leaves, and damage.
+@Suite struct HistoryFileTests {
+    private typealias World = HistoryWorld
+
+    private func small() -> HistoryWorld {
+        let world = HistoryWorld()
+        for number in 1...40 as ClosedRange<UInt64> {
+            world.write([
+                World.step(.stored, device: number % 5 + 1, sequence: number, id: "message-\(number)"),
+                World.step(.sent, device: number % 5 + 1, sequence: number),
+                World.step(.delivered, device: number % 5 + 1, sequence: number, detail: "by hand"),
+            ])
+        }
+        return world
+    }
+
+    @Test func stepsOfOneMessageTakeOneRecord() throws {
+        let world = small()
+        var search = world.search()
+        let found = search.messages(id: Array("message-7".utf8), limit: 5)
+        #expect(found.messages.map(\.record.steps.count) == [3])
+        #expect(found.messages.first?.record.salt == 99)
+        #expect(!found.isCut)
+        let size = world.files[1]?.count ?? 0
+        world.write([World.step(.stored, sequence: 100, id: "message-100"), World.step(.sent, sequence: 100)])
+        #expect(try #require(world.files[1]?.count) - size < 64)
+    }
+
+    @Test func aPersistentIDFindsTheMessageOfItsSaltAlone() {
+        var search = small().search()
+        let id = PersistentID(sequence: SequenceNumber(7), salt: 99)
+        #expect(search.messages(id, limit: 5).messages.map(\.record.id) == [Array("message-7".utf8)])
+        #expect(
+            search.messages(PersistentID(sequence: SequenceNumber(7), salt: 98), limit: 5).messages.isEmpty)
+    }
+
+    @Test func aSearchStopsAtItsLimit() {
+        let world = HistoryWorld()
+        for number in 1...5 as ClosedRange<UInt64> {
+            world.write([World.step(.stored, sequence: number, id: "same")])
+        }
+        var search = world.search()
+        let found = search.messages(id: Array("same".utf8), limit: 3)
+        #expect(found.messages.map(\.record.sequence) == [5, 4, 3])
+        #expect(found.isCut)
+        #expect(!search.messages(id: Array("same".utf8), limit: 5).isCut)
+    }
+
+    @Test func longTextsAreCut() {
+        let world = HistoryWorld()
+        let long = String(repeating: "x", count: 300)
+        world.write([World.step(.refused, sequence: 0, id: long, detail: long)])
+        let found = world.search().finding(long)
+        #expect(found.map(\.record.id.count) == [255])
+        #expect(found.first?.record.steps.first?.detail.utf8.count == 255)
+    }
+
+    @Test func aMessageOfManyStepsTakesSeveralRecords() {
+        let world = HistoryWorld()
+        var steps = [World.step(.stored, sequence: 5, id: "often")]
+        for number in 0..<90 {
+            steps.append(World.step(.deferred, sequence: 5, at: 1_700_000_000_000 + Int64(number)))
+        }
+        world.write(steps)
+        #expect(world.search().finding("often").first?.record.steps.count == 91)
+    }
+
+    @Test func gapsAreNamed() {
+        let world = HistoryWorld()
+        world.write([
+            .init(step: HistoryStep(.gap, .disconnected, sequence: 1, at: 1_000), id: "", detail: ""),
+            .init(step: HistoryStep(.gap, .connected, sequence: 1, at: 5_000), id: "", detail: ""),
+        ])
+        var search = world.search()
+        #expect(search.gaps().map(\.from) == [1_000])
+        #expect(search.gaps().map(\.to) == [5_000])
+    }
+
+    // MARK: What is left of a file
+
+    @Test func aFileThatWasNotCompletedIsTakenUpToItsLastBlock() throws {
+        let bytes = try #require(small().files[1])
+        for cut in stride(from: bytes.count, to: 0, by: -97) {
+            let file = Array(bytes.prefix(cut))
+            guard var writer = SegmentWriter(number: 1, reading: file.raw) else {
+                #expect(cut < 24)
+                continue
+            }
+            let end = writer.bytes
+            #expect(end <= cut)
+            let left = Array(bytes.prefix(end))
+            let search = HistorySearch([HistorySource(writer) { World.read(left, $0, $1) }])
+            let count = (1...40).count { !search.finding("message-\($0)").isEmpty }
+            #expect(count == 40 || cut < bytes.count)
+            var out = ByteBuffer()
+            writer.complete(&out)
+            let again = HistorySearch([World.source(1, left + out.copied())].compactMap { $0 })
+            #expect((1...40).count { !again.finding("message-\($0)").isEmpty } == count)
+        }
+    }
+
+    @Test func aFileOfAnotherNumberIsNotTakenUp() throws {
+        let bytes = try #require(small().files[1])
+        let isTaken = SegmentWriter(number: 2, reading: bytes.raw) != nil
+        #expect(!isTaken)
+    }
+
+    @Test func noDamagedByteChangesAnAnswer() throws {
+        let world = small()
+        world.roll()
+        let bytes = try #require(world.files[1])
+        for at in bytes.indices {
+            for bit in [0x01, 0x80] as [UInt8] {
+                var damaged = bytes
+                damaged[at] ^= bit
+                guard let source = World.source(1, damaged) else { continue }
+                var search = HistorySearch([source])
+                for number in [3, 17, 40] {
+                    let found = search.messages(id: Array("message-\(number)".utf8), limit: 5).messages
+                    let isWhole = found.map(World.expected) == world.expected(id: "message-\(number)")
+                    #expect(isWhole || search.damaged > 0, "byte \(at)")
+                    #expect(
+                        found.isEmpty || found.allSatisfy { $0.record.id == Array("message-\(number)".utf8) })
+                }
+                let page = search.messages(device: 3, registration: nil, before: nil, limit: 100)
+                #expect(page.messages.count == 8 || search.damaged > 0, "byte \(at)")
+            }
+        }
+    }
+
+    @Test func bytesThatAreNoBlockNeverTrap() throws {
+        let world = small()
+        world.roll()
+        let bytes = try #require(world.files[1])
+        var random = SeededRandom(seed: 7)
+        for length in 0..<200 {
+            let noise = (0..<length).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+            #expect(World.source(1, noise) == nil)
+            #expect(World.source(1, Array(bytes.prefix(length))) == nil)
+        }
+    }
+
+    /// The damage test can fail: without damage nothing is reported.
+    @Test func anUndamagedFileReportsNoDamage() throws {
+        let world = small()
+        world.roll()
+        let bytes = try #require(world.files[1])
+        var search = HistorySearch([try #require(World.source(1, bytes))])
+        #expect(search.messages(id: Array("message-3".utf8), limit: 5).messages.count == 1)
+        #expect(search.damaged == 0)
+        #expect(search.start == 1_700_000_000_000)
+    }
+}

@@ -1,0 +1,202 @@
+import Basics
+import Delivery
+import Glibc
+import History
+import Testing
+import Transport
+
+@testable import Server
+
+/// The files of the history: what a stop, a kill and the limits leave, and a disk that fails.
+@Suite struct HistoryFilesTests {
+    private static let start: UnixMilliseconds = 1_700_000_000_000
+
+    private func batch(
+        _ numbers: ClosedRange<Int>, at time: UnixMilliseconds = start, detail: String = ""
+    ) -> HistoryBatch {
+        var batch = HistoryBatch()
+        for number in numbers {
+            var step = HistoryStep(.downstream, .stored, sequence: UInt64(number), at: time)
+            step.device = 7
+            step.salt = 1
+            batch.append(step, id: Array("m-\(number)".utf8), detail: detail)
+        }
+        return batch
+    }
+
+    private func isFound(_ number: Int, in files: HistoryFiles) -> Bool {
+        var search = HistorySearch(files.sources())
+        return search.messages(id: Array("m-\(number)".utf8), limit: 1).messages.count == 1
+    }
+
+    private func open(
+        _ folder: ServerFolder, hours: Int = 24, bytes: Int = 1 << 30, after milliseconds: Int64 = 0
+    ) throws -> HistoryFiles {
+        try HistoryFiles(
+            folder: folder.path + "/history", keeping: .init(hours: hours, bytes: bytes),
+            now: Self.start + milliseconds)
+    }
+
+    private func names(_ folder: String) -> Int {
+        ((try? SmallFolder.names(folder)) ?? []).count
+    }
+
+    @Test func aStopLeavesCompleteFilesAndNoGap() throws {
+        let folder = try ServerFolder()
+        let files = try open(folder)
+        try files.append(batch(1...5), now: Self.start)
+        #expect(isFound(3, in: files))
+        try files.finish()
+        let next = try open(folder)
+        #expect(next.missingFrom == nil)
+        #expect(isFound(3, in: next))
+        // Nothing was recorded: no file is left.
+        try next.finish()
+        #expect(names(folder.path + "/history") == 1)
+    }
+
+    @Test func aKillLeavesWhatWasWrittenAndAGap() throws {
+        let folder = try ServerFolder()
+        let files = try open(folder)
+        try files.append(batch(1...5, at: Self.start + 10), now: Self.start)
+        let next = try open(folder, after: 60_000)
+        #expect(next.missingFrom == Self.start + 10)
+        #expect(isFound(5, in: next))
+        // A process that was killed before its first step.
+        let third = try open(folder, after: 90_000)
+        #expect(third.missingFrom == Self.start + 60_000)
+        #expect(isFound(5, in: third))
+    }
+
+    @Test func theEndOfATornFileIsLeftOut() throws {
+        let folder = try ServerFolder()
+        let files = try open(folder)
+        try files.append(batch(1...5), now: Self.start)
+        try files.append(batch(6...9), now: Self.start)
+        try folder.run("truncate -s -3 history/1.history")
+        let next = try open(folder)
+        #expect(isFound(5, in: next))
+        #expect(!isFound(6, in: next))
+        try next.append(batch(10...11), now: Self.start)
+        #expect(isFound(11, in: next))
+    }
+
+    @Test func foreignFilesStay() throws {
+        let folder = try ServerFolder()
+        let path = folder.path + "/history"
+        try folder.run("mkdir history && echo x > history/notes && echo y > history/5.history")
+        _ = try open(folder)
+        try folder.run("test -e history/notes && test ! -e history/5.history")
+        HistoryFiles.removeAll(in: path)
+        try folder.run("test -e history/notes && test ! -e history/6.history")
+    }
+
+    @Test func wholeFilesAreDroppedOldestFirst() throws {
+        let folder = try ServerFolder()
+        let files = try open(folder, hours: 8)
+        let hour: UnixMilliseconds = 3_600_000
+        for number in 1...30 {
+            let now = Self.start + UnixMilliseconds(number) * hour
+            try files.append(batch(number...number, at: now), now: now)
+            try files.sweep(now)
+            // A file of an hour is an eighth of the time: what is older by a file than the limit is gone.
+            for old in 1...number {
+                #expect(isFound(old, in: files) || old < number - 8, "\(old) at \(number)")
+                #expect(!isFound(old, in: files) || old >= number - 10, "\(old) at \(number)")
+            }
+        }
+        try files.finish()
+        let bytes = files.bytes
+        let next = try open(folder, hours: 800, bytes: bytes / 2, after: 31 * hour)
+        try next.sweep(Self.start + 31 * hour)
+        #expect(next.bytes <= bytes / 2 && isFound(30, in: next))
+    }
+
+    @Test func aFullFileIsFollowedByTheNext() throws {
+        let folder = try ServerFolder()
+        let files = try open(folder)
+        let detail = String(repeating: "x", count: 240)
+        for round in 0..<5 {
+            try files.append(batch(round * 9_000...round * 9_000 + 8_999, detail: detail), now: Self.start)
+        }
+        #expect(names(folder.path + "/history") == 2)
+        for number in [0, 1, 8_999, 9_000, 44_999] { #expect(isFound(number, in: files)) }
+    }
+
+    // MARK: The writer
+
+    private func writer(_ folder: String, _ port: HistoryPort) throws -> Metrics {
+        let metrics = MetricWriter.metrics(reactors: 1)
+        nonisolated(unsafe) let writer = HistoryWriter(
+            port: port, folder: folder, metrics: metrics[.history], log: Log(level: .error) { _ in })
+        try Threads.start(name: "history") { writer.run() }
+        return metrics
+    }
+
+    @Test func aQuestionSeesWhatWasPostedBefore() throws {
+        let folder = try ServerFolder()
+        let port = HistoryPort(.init(hours: 24, bytes: 1 << 30))
+        _ = try writer(folder.path + "/history", port)
+        port.post(batch(1...5), at: Now.read().monotonic)
+        let found = port.ask { $0.messages(id: Array("m-4".utf8), limit: 1).messages.count }
+        #expect(found == 1)
+        port.stop()
+        #expect(port.ask { _ in true } == nil)
+    }
+
+    @Test func aFailingDiskLeavesAGapAndStopsNothing() throws {
+        let folder = try ServerFolder()
+        // A file in the place of the folder.
+        try folder.run("touch history")
+        let port = HistoryPort(.init(hours: 24, bytes: 1 << 30))
+        let metrics = try writer(folder.path + "/history", port)
+        port.post(batch(1...5), at: Now.read().monotonic)
+        #expect(port.ask { _ in true } == nil, "it cannot be read")
+        try folder.run("rm history")
+        var found: [HistoryGap]?
+        // It is tried again after some seconds.
+        for _ in 0..<120 where found?.isEmpty ?? true {
+            port.post(batch(6...6), at: Now.read().monotonic)
+            Threads.sleep(milliseconds: 250)
+            found = port.ask { $0.gaps() }
+        }
+        #expect(found?.first?.from == Self.start)
+        port.stop()
+        #expect(metrics.value(.historyLeftOut) >= 5)
+        #expect(metrics.value(.historyFailures) >= 1)
+    }
+
+    @Test func stepsBeyondTheLimitAreLeftOutAndCounted() {
+        let port = HistoryPort(.init(hours: 24, bytes: 1 << 30))
+        let many = batch(1...16_000)
+        for _ in 0..<20 { port.post(many, at: Now.read().monotonic) }
+        let waiting = port.take()
+        #expect(waiting.steps == 16 * 16_000)
+        #expect(waiting.leftOut?.steps == 4 * 16_000)
+        #expect(port.take().steps == 0)
+    }
+
+    /// These tests can fail: what was not appended is not found.
+    @Test func whatWasNotAppendedIsNotFound() throws {
+        let folder = try ServerFolder()
+        let files = try open(folder)
+        try files.append(batch(1...5), now: Self.start)
+        #expect(!isFound(6, in: files))
+    }
+}
+
+/// The names in a folder.
+private enum SmallFolder {
+    static func names(_ path: String) throws -> [String] {
+        let entries = try #require(opendir(path))
+        defer { closedir(entries) }
+        var names: [String] = []
+        while let entry = readdir(entries) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+}
