@@ -87,7 +87,9 @@ struct BlockReader: ~Escapable {
 
     @_lifetime(self: copy self)
     private mutating func id() throws(HistoryDamage) -> [UInt8] {
-        let (same, more) = (Int(try byte()), Int(try byte()))
+        let shared = try byte()
+        guard shared != PackedID.mark else { return PackedID.text(try word(), try word()) }
+        let (same, more) = (Int(shared), Int(try byte()))
         guard same <= lastID.count, more <= bytes.byteCount - at, same + more > 0,
             same + more <= Limits.History.textBytes
         else { throw .format }

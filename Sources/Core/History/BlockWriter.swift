@@ -114,7 +114,13 @@ struct BlockWriter: ~Copyable {
     }
 
     private mutating func append(id: borrowing RawSpan) {
-        let most = min(id.byteCount, lastID.count)
+        if let (high, low) = PackedID.packed(id) {
+            payload.append(byte: PackedID.mark)
+            payload.append(word: high)
+            payload.append(word: low)
+            return
+        }
+        let most = min(id.byteCount, lastID.count, Int(PackedID.mark) &- 1)
         var same = 0
         while same < most, id.byte(at: same) == lastID[same] { same &+= 1 }
         payload.append(byte: UInt8(truncatingIfNeeded: same))

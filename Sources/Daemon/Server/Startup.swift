@@ -111,7 +111,7 @@ struct Startup: ~Copyable {
         let hosts = makeHosts(
             on: reactors, core: core, store: storage.threads, gateways: gateways, clock: clock,
             faults: bench?.daemon.faults)
-        let history = try startHistory()
+        let history = configuration.history.map { HistoryPort($0) }
         for host in hosts {
             host.senders = { senders.directory }
             host.history = history.map { HistoryGatherer(port: $0) }
@@ -126,6 +126,7 @@ struct Startup: ~Copyable {
             history: history, testClock: testClock, bench: bench?.daemon, listeners: sockets.listeners)
         connect(credentials, to: apns.port)
         try listen(consume sockets, hosts, daemon)
+        try startHistory(history)
         try startThreads(hosts, apns)
         if let node { try startCluster(node, of: daemon, try readRoster(store)) }
         if let bench { try startBench(bench, daemon) }

@@ -60,6 +60,30 @@ import Testing
         #expect(found.first?.record.steps.first?.detail.utf8.count == 255)
     }
 
+    @Test func idsComeBackAsTheyWere() throws {
+        let long = String(repeating: "y", count: 255)
+        let ids = [
+            "0f8fad5b-d9cd-469f-a165-70867728950e", "0F8FAD5B-D9CD-469F-A165-70867728950E",
+            "0f8fad5b-d9cd-469f-a165-70867728950g", "0f8fad5b-d9cd-469f-a165x70867728950e",
+            "ffffffff-ffff-ffff-ffff-ffffffffffff", "0f8fad5b-d9cd-469f-a165-70867728950", "a", "ab", "a",
+            long, long,
+            String(repeating: "y", count: 254),
+        ]
+        let world = HistoryWorld()
+        world.write(
+            ids.enumerated().map { World.step(.stored, sequence: UInt64($0.offset) + 1, id: $0.element) })
+        for id in ids { #expect(world.search().finding(id).count == ids.count { $0 == id }) }
+        let before = world.files[1]?.count ?? 0
+        let uuids = (0..<500).map { "0f8fad5b-d9cd-469f-a165-7086772\(String(10_000 + $0 * 17))" }
+        world.write(
+            uuids.enumerated().map {
+                World.step(
+                    .stored, device: HistoryWorld.device($0.offset), sequence: UInt64($0.offset) + 90,
+                    id: $0.element)
+            })
+        #expect((try #require(world.files[1]?.count) - before) / uuids.count < 40)
+    }
+
     @Test func aMessageOfManyStepsTakesSeveralRecords() {
         let world = HistoryWorld()
         var steps = [World.step(.stored, sequence: 5, id: "often")]
@@ -145,8 +169,7 @@ import Testing
         }
     }
 
-    /// The damage test can fail: without damage nothing is reported.
-    @Test func anUndamagedFileReportsNoDamage() throws {
+    @Test("canary: an undamaged file reports no damage") func anUndamagedFileReportsNoDamage() throws {
         let world = small()
         world.roll()
         let bytes = try #require(world.files[1])

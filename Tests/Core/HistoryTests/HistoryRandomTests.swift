@@ -98,8 +98,7 @@ import Testing
         }
     }
 
-    /// The oracle itself can fail.
-    @Test func theListDiffersIfAStepIsMissing() {
+    @Test("canary: the list differs if a step is missing") func theListDiffersIfAStepIsMissing() {
         let world = HistoryWorld()
         world.write([HistoryWorld.step(.stored, sequence: 5, id: "a")])
         let found = world.search().finding("a")

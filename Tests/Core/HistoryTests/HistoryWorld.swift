@@ -66,6 +66,9 @@ final class HistoryWorld {
         return Array(bytes[offset..<offset + count])
     }
 
+    /// One of many devices, whose numbers are random.
+    static func device(_ number: Int) -> UInt64 { UInt64(number + 1) &* 0x9e37_79b9_7f4a_7c15 }
+
     /// A step of a message to a device.
     static func step(
         _ step: TraceRecord.Step, device: UInt64 = 7, sequence: UInt64, at time: Int64 = 1_700_000_000_000,

@@ -13,6 +13,18 @@ struct MessageHistoryTests {
         return steps.compactMap { $0["step"] as? String }
     }
 
+    /// Sends a message that is refused.
+    private func send(_ daemon: RunningDaemon, _ sender: String, _ token: String, _ id: String) throws {
+        let answer = try Tool.run(
+            "ccsctl", ["--socket", daemon.controlSocket, "send", sender, token, "n=3", "--message-id", id])
+        #expect(answer.code == 1)
+    }
+
+    @Test("canary: a message that was never sent is not found")
+    func absent() throws {
+        #expect(try steps(RunningDaemon(), "absent") == [])
+    }
+
     @Test("a delivered, a waiting and a refused message are found, also after kill -9, and a gap is named")
     func kill() throws {
         let daemon = try RunningDaemon()
@@ -28,7 +40,7 @@ struct MessageHistoryTests {
         try eventually("it is stored") { try steps(daemon, "second") == ["stored"] }
         let gone = try TestDevice(daemon, sender: sender)
         try gone.unregister(daemon)
-        _ = try daemon.ctl("send", sender, gone.token, "n=3", "--message-id", "third")
+        try send(daemon, sender, gone.token, "third")
         try eventually("it is refused") { try steps(daemon, "third") == ["refused"] }
         daemon.signal(SIGKILL)
         #expect(try daemon.wait() == -SIGKILL)
@@ -58,11 +70,11 @@ struct MessageHistoryTests {
         #expect(try steps(last, "second") == ["stored", "sent", "delivered"])
     }
 
-    @Test("the history that is switched off is removed, and says so")
+    @Test("a history that is switched off is removed, and a question about it is refused")
     func off() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender.id
-        _ = try daemon.ctl("send", sender, "x", "n=1", "--message-id", "first")
+        try send(daemon, sender, "x", "first")
         daemon.signal(SIGTERM)
         #expect(try daemon.wait() == 0)
         let next = try RunningDaemon(continuing: daemon.scratch, flags: ["--history-hours", "0"])

@@ -36,6 +36,8 @@ enum UnsafeRules {
         ("Server/Config/RefusedStart.swift", "execv, pthread_sigmask"),
         ("Server/Config/YAMLReader.swift", "libyaml"),
         ("Server/Control/Audit/AuditLog.swift", "open, stat, rename, write"),
+        ("Server/History/HistoryFiles.swift", "mkdir, readdir, open, write, pread, unlink"),
+        ("Server/History/Startup+History.swift", "the writer moves to its thread"),
         ("Server/Metrics/ProcessFigures.swift", "getrusage, stat, open, read, readdir"),
         ("Server/StartupGreeting.swift", "open, write"),
         ("Server/OperatorAPI/ConsoleFiles.swift", "the embedded files"),

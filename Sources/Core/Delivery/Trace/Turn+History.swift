@@ -20,7 +20,7 @@ extension Turn {
     mutating func recordMessage(
         _ message: borrowing StoredMessage, _ step: TraceRecord.Step, detail: String
     ) {
-        // A message that is stored is accepted: one record says both.
+        // A message that is stored is accepted: one record has both.
         guard keepsHistory, step != .accepted || !detail.isEmpty else { return }
         var record = HistoryStep(.downstream, step, sequence: message.sequence.number, at: now.wall)
         record.device = message.device.number

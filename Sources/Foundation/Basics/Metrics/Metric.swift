@@ -70,7 +70,7 @@ public enum Metric: Int, CaseIterable, Sendable {
     /// The size of devices, registrations, subscriptions, groups and senders.
     case registryBytes
     case registryBytesLimit
-    /// Steps in the message history, and those that it lacks.
+    /// Steps in the message history, and those that are missing there.
     case historySteps
     case historyLeftOut
     case historyFailures

@@ -176,8 +176,7 @@ import Transport
         #expect(port.take().steps == 0)
     }
 
-    /// These tests can fail: what was not appended is not found.
-    @Test func whatWasNotAppendedIsNotFound() throws {
+    @Test("canary: what was not appended is not found") func whatWasNotAppendedIsNotFound() throws {
         let folder = try ServerFolder()
         let files = try open(folder)
         try files.append(batch(1...5), now: Self.start)

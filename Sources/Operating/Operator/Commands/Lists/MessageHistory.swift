@@ -79,6 +79,7 @@ public struct HistoryCoverage: Record {
             .required("to", .time, \.to, "Its end."))
     }
 
+    /// When the history begins; `nil` if it is empty.
     public var since: UnixMilliseconds?
     public var gaps: [Gap]
     /// Parts that could not be read.
