@@ -210,7 +210,9 @@ extension Metric {
             help: "Steps of messages that the message history has recorded."),
         Row(
             metric: .historyLeftOut, name: "ccs_history_left_out_total", kind: .counter,
-            help: "Steps of messages that are missing in the message history: its disk failed, or was too slow."),
+            help:
+                "Steps of messages that are missing in the message history: its disk failed, or was too slow."
+        ),
         Row(
             metric: .historyFailures, name: "ccs_history_failures_total", kind: .counter,
             help: "Failures to write the message history; messages do not depend on it."),
