@@ -73,3 +73,11 @@ public struct ExpiryKey: Hashable, Comparable, Sendable {
         (a.time, a.kind.rawValue, a.owner, a.sequence) < (b.time, b.kind.rawValue, b.owner, b.sequence)
     }
 }
+
+/// Rules about upstream messages that all stores share.
+public enum Upstreams {
+    /// Returns whether a message that was put at a time still suppresses its repeats.
+    public static func isRemembered(_ time: UnixMilliseconds, at now: UnixMilliseconds) -> Bool {
+        now - time < Int64(Limits.Message.upstreamMemorySeconds) * 1_000
+    }
+}

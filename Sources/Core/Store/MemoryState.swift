@@ -392,11 +392,3 @@ public struct MemoryState: Sendable {
         return audit
     }
 }
-
-/// Rules about upstream messages that all stores share.
-public enum Upstreams {
-    /// Returns whether a message that was put at a time still suppresses its repeats.
-    public static func isRemembered(_ time: UnixMilliseconds, at now: UnixMilliseconds) -> Bool {
-        now - time < Int64(Limits.Message.upstreamMemorySeconds) * 1_000
-    }
-}
