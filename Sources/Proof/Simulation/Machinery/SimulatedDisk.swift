@@ -129,11 +129,6 @@ final class SimulatedDisk {
             case (.losesPositionOfChange, .putTopicPosition): hasSubscription
             case (.movesPositionAlone, .putMessage(let message)): message.topic != nil
             case (.losesReport, .putMessage(let message)): message.kind.isReport
-            case (.losesTopicEntries, .putTopicEntry), (.losesTopicEnds, .removeTopicEntry),
-                (.losesTopicMarks, .putTopicMark), (.losesTopicBodyEnds, .removeTopicBody),
-                (.losesTopicProgress, .putTopicProgress), (.losesAppleList, .listForGateway),
-                (.keepsSubscription, .removeSubscription):
-                true
             default: false
             }
         }
