@@ -29,8 +29,8 @@ extension Limits {
         public static let pauseMilliseconds: Int64 = 600
         /// Milliseconds between two events of this node after which its decisions wait for the heartbeats that wait: two ticks and more.
         public static let stallMilliseconds: Int64 = 250
-        /// Milliseconds that the next candidate waits for the one before it: twice the duration of a claim.
-        public static let rankMilliseconds: Int64 = 600
+        /// Milliseconds that the next candidate waits for the one before it: several times the duration of a claim.
+        public static let rankMilliseconds: Int64 = 1_000
         /// Milliseconds that others leave to a node that claims: the longest election of the log's leader.
         public static let claimMilliseconds: Int64 = 10_000
         /// Milliseconds until a claim is given up whose partition has an owner after all: many times the duration of a claim.
