@@ -35,6 +35,36 @@ extension TopicLogTests {
         #expect(try listed(0) == ["m1", "m4", "m5"], "the limit")
     }
 
+    @Test("what waits for one app of a device is listed alone, and what waits for two is listed whole")
+    func listedByApp() throws {
+        var store = Self.bench().0.store
+        let (one, two) = (RegistrationNumber(1), RegistrationNumber(2))
+        let device = try #require(store.records.keys.first)
+        let other = RegistrationName(device: device, number: two)
+        store.registrations[other] = Registration(
+            name: other, category: bytes("other"), subtype: [], senderText: bytes("100"),
+            sender: Harness.sender, createdAt: 0)
+        let bench = Harness(store: store)
+        Self.subscribe(bench, other)
+        Self.subscribe(bench, other, to: 1)
+        Self.publish(bench, 1)
+        Self.publish(bench, 2, to: 1)
+        Self.publish(bench, 3)
+        guard case .device(let state) = bench.store.answer(.device(device)) else {
+            Issue.record("the device is gone")
+            return
+        }
+        func listed(_ only: RegistrationNumber?, limit: Int) -> [String] {
+            bench.partitions[0].core.topicMessages(
+                for: state, only: only, after: SequenceNumber(0), limit: limit
+            ).map { String(decoding: $0.entry.message.messageID, as: UTF8.self) }
+        }
+        #expect(listed(one, limit: 2) == ["m1", "m3"], "not fewer because of the other app")
+        #expect(listed(two, limit: 2) == ["m1", "m2"])
+        #expect(listed(nil, limit: 1) == ["m1", "m1"], "one place, two apps")
+        #expect(listed(nil, limit: 9) == ["m1", "m1", "m2", "m3", "m3"])
+    }
+
     @Test("the older half of too many live messages of a topic is discarded, and a marker stands for it")
     func discarded() {
         var settings = DeliverySettings()

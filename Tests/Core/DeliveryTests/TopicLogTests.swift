@@ -38,7 +38,7 @@ import Testing
         bench.settle()
     }
 
-    private static func subscribe(
+    static func subscribe(
         _ bench: Harness, _ name: RegistrationName, to topic: Int = 0, isEnd: Bool = false
     ) {
         bench.post(

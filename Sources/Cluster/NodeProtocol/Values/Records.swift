@@ -121,12 +121,9 @@ extension TopicMessage: NodeFields {
 extension TopicEntry: NodeFields {
     static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
         let (sequence, discarded) = (try c(v?.sequence), try c.optional(v?.kind.discarded, "discarded"))
-        let last = discarded == nil ? nil : try c(v?.kind.through)
-        return Self(
-            sequence: sequence,
-            kind: discarded.flatMap { count in last.map { .discarded(count: count, through: $0) } }
-                ?? .message,
-            message: try c(v?.message))
+        var kind = TopicEntry.Kind.message
+        if let discarded { kind = .discarded(count: discarded, through: try c(v?.kind.through)) }
+        return Self(sequence: sequence, kind: kind, message: try c(v?.message))
     }
 }
 

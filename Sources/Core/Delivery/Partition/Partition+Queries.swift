@@ -50,22 +50,28 @@ extension Partition {
         return states
     }
 
-    /// Returns up to `limit` topic messages after a place in the log that will enter the mailbox of a device when it is served next. `state`
-    /// is what the store has of it, if it is not in memory.
+    /// Returns the topic messages after a place in the log that will enter the mailbox of a device, or of `only` one of its registrations,
+    /// when it is served next: those of up to `limit` places. `state` is what the store has of it, if it is not in memory.
     public func topicMessages(
-        for state: DeviceState, after place: SequenceNumber, limit: Int
+        for state: DeviceState, only: RegistrationNumber? = nil, after place: SequenceNumber, limit: Int
     ) -> [WaitingTopicMessage] {
         var (registrations, position) = (state.registrationStates, state.topicPosition)
         if let entry = devices.table[state.device], entry.state.isReady {
             (registrations, position) = (entry.registrations, entry.topicPosition)
         }
-        var found: [WaitingTopicMessage] = []
+        var (found, places): ([WaitingTopicMessage], Int) = ([], 0)
         for place in devices.feed.log.places(after: max(position, place), for: registrations) {
-            guard found.count < limit else { break }
             guard let topic = devices.feed.log[place], topic.message.isStored, !topic.isSent(by: position)
             else { continue }
-            for at in registrations.indices where registrations.isMeant(topic.message, at: at) {
-                found.append(WaitingTopicMessage(entry: topic, registration: registrations[at].registration))
+            let meant = registrations.indices.filter {
+                (only == nil || registrations[$0].registration.name.number == only)
+                    && registrations.isMeant(topic.message, at: $0)
+            }
+            guard !meant.isEmpty else { continue }
+            guard places < limit else { break }
+            places += 1
+            found += meant.map {
+                WaitingTopicMessage(entry: topic, registration: registrations[$0].registration)
             }
         }
         return found

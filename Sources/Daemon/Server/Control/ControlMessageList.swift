@@ -12,14 +12,14 @@ extension ControlServer {
         case .sender(let sender): rows = try upstream(sender, command)
         case nil: rows = []
         }
-        // A topic message that is for two apps of a device has one position.
-        let next = rows.dropFirst(command.limit).first?.sequence
-        let page = rows.prefix { $0.sequence != next }
+        // A topic message that is for two apps of a device has one position, and is on one page.
+        let last = rows.prefix(command.limit).last?.sequence
+        let page = rows.prefix { $0.sequence <= last ?? $0.sequence }
         return ListMessages.Answer(
-            messages: page.map(\.row), nextAfter: rows.count > command.limit ? page.last?.sequence : nil)
+            messages: page.map(\.row), nextAfter: rows.count > page.count ? last : nil)
     }
 
-    /// Returns up to one row more than the page has.
+    /// Returns the rows of the page, and of one position more.
     private func downstream(
         _ target: DeviceTarget, _ command: ListMessages
     ) throws(OperatorProblem) -> [(sequence: SequenceNumber, row: ListMessages.Row)] {
@@ -58,11 +58,8 @@ extension ControlServer {
     ) throws(OperatorProblem) -> [(sequence: SequenceNumber, row: ListMessages.Row)] {
         let after = last ?? command.after ?? SequenceNumber(0)
         let limit = command.limit + 1
-        let found = try ask { $0.topicMessages(for: state, after: after, limit: limit) }.compactMap { $0 }
-            .first
-        return (found ?? []).filter { only == nil || $0.registration.name.number == only }.map {
-            ($0.entry.sequence, ListMessages.Row($0))
-        }
+        let found = try ask { $0.topicMessages(for: state, only: only, after: after, limit: limit) }
+        return found.compactMap { $0 }.joined().map { ($0.entry.sequence, ListMessages.Row($0)) }
     }
 
     private func upstream(

@@ -92,7 +92,7 @@ final class HistoryFiles {
 
     private func write() throws(TransportError) {
         defer { out.removeAll(keepingCapacity: true) }
-        try Self.write(out.bytes, to: open.descriptor, Self.path(folder, open.writer.number))
+        try SmallFile.write(out.bytes, to: open.descriptor, Self.path(folder, open.writer.number))
     }
 
     /// Removes the oldest files beyond the limits. A file ends after an eighth of the hours, so that steps do not stay much longer.
@@ -124,20 +124,19 @@ final class HistoryFiles {
 
     /// The files for a search, which may use them until the next step is appended.
     func sources() -> [HistorySource] {
-        var sources = complete.compactMap { Self.source($0.number, Self.path(folder, $0.number)) }
+        var sources = complete.compactMap { Self.source($0.number, FileReader(Self.path(folder, $0.number))) }
         let reader = FileReader(Self.path(folder, open.writer.number))
         sources.append(HistorySource(open.writer) { reader.read($0, $1) })
         return sources
     }
 
-    private static func source(_ number: UInt64, _ path: String) -> HistorySource? {
-        let reader = FileReader(path)
-        return HistorySource(number: number, length: reader.length) { reader.read($0, $1) }
+    private static func source(_ number: UInt64, _ reader: FileReader) -> HistorySource? {
+        HistorySource(number: number, length: reader.length) { reader.read($0, $1) }
     }
 
     private static func completeFile(_ number: UInt64, _ path: String) -> Complete? {
-        guard let source = source(number, path) else { return nil }
-        return Complete(number: number, bytes: FileReader(path).length, last: source.last)
+        let reader = FileReader(path)
+        return source(number, reader).map { Complete(number: number, bytes: reader.length, last: $0.last) }
     }
 
     // MARK: The folder
@@ -146,18 +145,9 @@ final class HistoryFiles {
 
     /// The numbers of the files, ascending.
     private static func numbers(in folder: String) throws(TransportError) -> [UInt64] {
-        guard let entries = unsafe opendir(folder) else { throw SystemCall.failure("read \(folder)") }
-        defer { unsafe closedir(entries) }
-        var numbers: [UInt64] = []
-        while let entry = unsafe readdir(entries) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if name.hasSuffix(".history"), let number = UInt64(name.dropLast(".history".utf8.count)) {
-                numbers.append(number)
-            }
-        }
-        return numbers.sorted()
+        try SmallFile.names(in: folder).compactMap { name in
+            name.hasSuffix(".history") ? UInt64(name.dropLast(".history".utf8.count)) : nil
+        }.sorted()
     }
 
     /// Completes a file that was not completed, up to its last undamaged block. Returns it, and the time of its last step. A file without
@@ -182,7 +172,7 @@ final class HistoryFiles {
         }
         var out = ByteBuffer()
         writer.complete(&out)
-        try write(out.bytes, to: file, path)
+        try SmallFile.write(out.bytes, to: file, path)
         return (Complete(number: number, bytes: writer.bytes, last: writer.last), writer.last)
     }
 
@@ -194,7 +184,7 @@ final class HistoryFiles {
         let writer = SegmentWriter(number: number + 1, at: now, header: &header)
         let path = path(folder, number + 1)
         let file = try openFile(path, O_WRONLY | O_CREAT | O_EXCL)
-        try write(header.bytes, to: file, path)
+        try SmallFile.write(header.bytes, to: file, path)
         return OpenFile(writer: writer, descriptor: file)
     }
 
@@ -202,20 +192,6 @@ final class HistoryFiles {
         let number = SystemCall.retrying { unsafe Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600) }
         guard number >= 0 else { throw SystemCall.failure("open \(path)") }
         return Descriptor(owning: number)
-    }
-
-    private static func write(
-        _ bytes: borrowing RawSpan, to file: borrowing Descriptor, _ path: String
-    ) throws(TransportError) {
-        var written = 0
-        while written < bytes.byteCount {
-            let rest = bytes.extracting(written..<bytes.byteCount)
-            let count = unsafe rest.withUnsafeBytes { rest in
-                SystemCall.retrying { unsafe Glibc.write(file.number, rest.baseAddress, rest.count) }
-            }
-            guard count > 0 else { throw SystemCall.failure("write \(path)") }
-            written += count
-        }
     }
 }
 

@@ -30,11 +30,11 @@ extension ReactorHost {
     }
 
     /// Returns the topic messages that will enter the mailbox of a device. Returns `nil` if another reactor owns the device.
-    func topicMessages(for state: DeviceState, after place: SequenceNumber, limit: Int)
-        -> [WaitingTopicMessage]?
-    {
+    func topicMessages(
+        for state: DeviceState, only: RegistrationNumber?, after place: SequenceNumber, limit: Int
+    ) -> [WaitingTopicMessage]? {
         turns.query(PartitionKey.device(state.device).partition(of: map.partitions)) {
-            $0.topicMessages(for: state, after: place, limit: limit)
+            $0.topicMessages(for: state, only: only, after: place, limit: limit)
         }
     }
 

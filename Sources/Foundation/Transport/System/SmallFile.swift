@@ -38,18 +38,27 @@ public enum SmallFile {
         let number = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(mode))
         guard number >= 0 else { throw SystemCall.failure("write \(draft)") }
         let file = Descriptor(owning: number)
-        var written = 0
-        while written < content.count {
-            let rest = Array(content[written...])
-            let count = SystemCall.retrying { unsafe write(file.number, rest, rest.count) }
-            guard count > 0 else { throw SystemCall.failure("write \(draft)") }
-            written += count
-        }
+        try write(content.raw, to: file, draft)
         guard fchmod(file.number, mode_t(mode)) == 0, fsync(file.number) == 0 else {
             throw SystemCall.failure("write \(draft)")
         }
         guard unsafe rename(draft, path) == 0 else { throw SystemCall.failure("replace \(path)") }
         syncDirectory(of: path)
+    }
+
+    /// Writes all bytes to an open file; `path` names it in errors.
+    public static func write(
+        _ bytes: borrowing RawSpan, to file: borrowing Descriptor, _ path: String
+    ) throws(TransportError) {
+        var written = 0
+        while written < bytes.byteCount {
+            let rest = bytes.extracting(written..<bytes.byteCount)
+            let count = unsafe rest.withUnsafeBytes { rest in
+                SystemCall.retrying { unsafe Glibc.write(file.number, rest.baseAddress, rest.count) }
+            }
+            guard count > 0 else { throw SystemCall.failure("write \(path)") }
+            written += count
+        }
     }
 
     /// Removes a file durably. Throws if it exists and cannot be removed.

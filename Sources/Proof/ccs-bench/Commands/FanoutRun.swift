@@ -114,9 +114,7 @@ final class FanoutRun {
         let load = try bench.appServers(
             target, online, members, name: "own", lifetimeSeconds: Bench.lifetime)
         let result = try load.send(online.count)
-        // Until the last acknowledgements have been read.
-        _ = bench.turn(seconds: 1) { false }
-        members.leave(bench)
+        members.finish(bench)
         try target.restart()
         return result
     }
@@ -124,10 +122,7 @@ final class FanoutRun {
     /// Sends messages to the topic over XMPP.
     private func sendMore(_ count: Int) throws(BenchError) -> LoadResult {
         let load = try bench.appServers(
-            target,
-            sending: [
-                .stanza(token: "/topics/\(Self.topic)", size: bench.size, lifetimeSeconds: Bench.lifetime)
-            ], nil, name: "in a row")
+            target, sending: [.stanza(topic: Self.topic, size: bench.size)], nil, name: "in a row")
         return try load.send(count)
     }
 

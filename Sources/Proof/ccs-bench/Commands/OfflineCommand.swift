@@ -16,10 +16,7 @@ extension Bench {
         progress.clear()
         let loads = [
             try appServers(target, own, nil, name: "own", lifetimeSeconds: Self.lifetime),
-            try appServers(
-                target,
-                sending: [.stanza(token: "/topics/\(topic)", size: size, lifetimeSeconds: Self.lifetime)],
-                nil, name: "topic"),
+            try appServers(target, sending: [.stanza(topic: topic, size: size)], nil, name: "topic"),
         ]
         var stored: [LoadResult] = []
         var fetched: [LoadResult] = []
@@ -55,9 +52,7 @@ extension Bench {
         // A delivery counts here in place of an acknowledgement.
         counters.acknowledged = counters.delivered
         let result = LoadResult(name, from: begin, to: LoadSample(counters, target), counters: counters)
-        // Until the last acknowledgements have been read.
-        _ = turn(seconds: 1) { false }
-        receivers.leave(self)
+        receivers.finish(self)
         return result
     }
 }

@@ -45,6 +45,12 @@ final class Receivers {
     /// Concurrent handshakes, few enough that none exceeds its deadline.
     static let handshakesAtOnce = 100
 
+    /// Breaks all connections off once the last acknowledgements have been read.
+    func finish(_ bench: Bench) {
+        _ = bench.turn(seconds: 1) { false }
+        leave(bench)
+    }
+
     /// Breaks all connections off.
     func leave(_ bench: Bench) {
         for receiver in all { receiver.leave() }

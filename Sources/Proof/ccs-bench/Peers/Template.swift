@@ -30,6 +30,11 @@ struct Template {
             head: head, hasNumber: true, middle: middle, tail: filler(token, size, lifetimeSeconds) + end)
     }
 
+    /// Returns a CCS stanza of that size to a topic, with the lifetime of the bench.
+    static func stanza(topic: String, size: Int) -> Template {
+        stanza(token: "/topics/\(topic)", size: size, lifetimeSeconds: Bench.lifetime)
+    }
+
     /// Returns a CCS stanza of that size whose text is shown by iOS.
     static func notification(token: String, size: Int, lifetimeSeconds: Int) -> Template {
         let head =

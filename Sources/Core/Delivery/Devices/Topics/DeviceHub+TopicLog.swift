@@ -204,7 +204,7 @@ extension DeviceHub {
         case .ask(let key, let after):
             turn.load(
                 .topicDevices(
-                    key.sender, of: key.topic, after: after, limit: turn.settings.topicPage,
+                    key.sender, of: key.topic, after: after, limit: Limits.Topic.page,
                     partition: turn.partition))
         case .offered(let places):
             for place in places {
