@@ -70,9 +70,11 @@ struct StreamManagementTests {
         let daemon = try RunningDaemon(flags: Self.flags + ["--scram"])
         let sender = try daemon.firstSender
         let device = try TestDevice(daemon, sender: sender.id)
-        let server = try Strophe.driver(daemon, sender: sender.id, key: sender.key)
-        try server.expect(event: "sm_enabled")
+        // Each round logs in anew: on <resumed/>, libstrophe 0.12.2 counts on from the first stanza of its queue even where the server has
+        // handled that one. With the next resumption it then drops a stanza that the server has not read.
         for round in 1...10 {
+            let server = try Strophe.driver(daemon, sender: sender.id, key: sender.key)
+            try server.expect(event: "sm_enabled")
             try server.write(
                 line: #"{"to":"\#(device.token)","message_id":"m-\#(round)","data":{"n":"\#(round)"}}"#)
             try server.write(line: "drop")

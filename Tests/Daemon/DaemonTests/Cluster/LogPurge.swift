@@ -11,15 +11,27 @@ extension RunningCluster {
         return rows.map { $0[name] as? Int ?? 0 }
     }
 
-    /// Waits until some nodes have more of a log durable than was applied then, and removes what they have from the logs, as
-    /// the owners do when the logs are full. Returns where each log begins.
+    /// The last position of each log.
+    func ends() throws -> [Int] {
+        var found: [Int] = []
+        try eventually("each log has a leader") {
+            found = (0..<partitions).compactMap { partition in
+                streamInfo(partition)?.firstMatch(of: /"last_seq":([0-9]+)/).flatMap { Int($0.1) }
+            }
+            return found.count == partitions
+        }
+        return found
+    }
+
+    /// Waits until some nodes have more of a log durable than it had then, and removes what they have from the logs, as the owners do when
+    /// the logs are full. Returns where each log begins.
     @discardableResult
-    func purge(beyond applied: [Int], durableAt nodes: [Int]) throws -> [Int] {
-        var least = applied
-        try eventually("nodes \(nodes) have more durable than \(applied)") {
+    func purge(beyond ends: [Int], durableAt nodes: [Int]) throws -> [Int] {
+        var least = ends
+        try eventually("nodes \(nodes) have more durable than \(ends)") {
             let durable = try nodes.map { try positions("durable", at: $0) }
-            least = applied.indices.map { partition in durable.map { $0[partition] }.min() ?? 0 }
-            return zip(least, applied).contains { $0 > $1 + 1 }
+            least = ends.indices.map { partition in durable.map { $0[partition] }.min() ?? 0 }
+            return zip(least, ends).contains { $0 > $1 + 1 }
         }
         for (partition, position) in least.enumerated() where position > 0 {
             try request("$JS.API.STREAM.PURGE.CCS_\(partition)", "{\"seq\":\(position)}")
