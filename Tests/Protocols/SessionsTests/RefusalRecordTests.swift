@@ -85,11 +85,15 @@ import Wire
         func message(_ payload: String) {
             receive("<message><gcm xmlns=\"google:mobile:data\">\(payload)</gcm></message>")
         }
+        let id = String(repeating: "i", count: 36)
         message(#"{"to":"malformed","message_id":"m-1","data":{"a":"b"}}"#)
+        message(#"{"to":"malformed","message_id":"\#(id)","data":{"a":"b"}}"#)
         message("no JSON")
         receive("<message/>")
-        #expect(io.refusals.map(\.reason) == [.refusal(.invalidToken), .malformed])
-        #expect(io.refusals.map(\.count) == [1, 2])
+        let invalid = RefusalReason.refusal(.invalidToken)
+        #expect(io.refusals.map(\.reason) == [invalid, invalid, .malformed])
+        #expect(io.refusals.map(\.count) == [1, 1, 2])
+        #expect(io.refusals[1].messageID == Array(id.utf8), "whole, so that the history finds it")
         #expect(io.refusals.allSatisfy { $0.sender == SenderID(1_234_567_890) })
         #expect(
             io.refusals.first?.to == Array("malformed".utf8)

@@ -296,7 +296,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
                 kind, note.reason, name: note.sender?.number ?? peerNumber, peer: connection.peer)
             row.count = note.count
             row.to = note.to
-            row.messageID = note.messageID
+            row.messageID = Array(note.messageID.prefix(Limits.Log.refusedTextBytes))
             host.refused(row)
             let sender = note.sender ?? (kind.isAppServer && isLoggedIn ? peerNumber.map(SenderID.init) : nil)
             if let sender { host.meter.refused(note.reason, note.count, of: sender) }

@@ -27,11 +27,14 @@ public struct SessionIO: ~Copyable {
 
     public init() {}
 
-    /// Records a refusal; one with the same reason and sender as the last is counted with it.
+    /// Records a refusal. One without a message ID, and with the same reason and sender as the last, is counted with it: the history has
+    /// each message by its ID.
     mutating func refuse(
         _ reason: RefusalReason, sender: SenderID? = nil, to: [UInt8] = [], messageID: [UInt8] = []
     ) {
-        guard refusals.last?.reason.position != reason.position || refusals.last?.sender != sender else {
+        if messageID.isEmpty, let last = refusals.last, last.reason.position == reason.position,
+            last.sender == sender
+        {
             refusals[refusals.count - 1].count += 1
             return
         }
@@ -76,7 +79,7 @@ public struct RefusalRecord: Sendable, Equatable {
     public var sender: SenderID?
     /// The target of the first request, truncated to `Limits.Log.refusedTextBytes`.
     public var to: [UInt8]
-    /// The message ID of the first request, truncated likewise.
+    /// The message ID of the first request, truncated to `Limits.History.textBytes`.
     public var messageID: [UInt8]
     /// Requests, messages or tokens refused for this reason.
     public var count = 1
@@ -85,7 +88,7 @@ public struct RefusalRecord: Sendable, Equatable {
         self.reason = reason
         self.sender = sender
         self.to = Array(to.prefix(Limits.Log.refusedTextBytes))
-        self.messageID = Array(messageID.prefix(Limits.Log.refusedTextBytes))
+        self.messageID = Array(messageID.prefix(Limits.History.textBytes))
     }
 }
 
