@@ -39,6 +39,12 @@ static const unsigned char js_components_dialog_js[] = {
 static const unsigned char js_components_form_js[] = {
 #embed "files/js/components/form.js"
 };
+static const unsigned char js_components_history_list_js[] = {
+#embed "files/js/components/history-list.js"
+};
+static const unsigned char js_components_life_js[] = {
+#embed "files/js/components/life.js"
+};
 static const unsigned char js_components_message_list_js[] = {
 #embed "files/js/components/message-list.js"
 };
@@ -75,6 +81,9 @@ static const unsigned char js_main_js[] = {
 static const unsigned char js_operator_js[] = {
 #embed "files/js/operator.js"
 };
+static const unsigned char js_outcome_js[] = {
+#embed "files/js/outcome.js"
+};
 static const unsigned char js_pages_apns_add_js[] = {
 #embed "files/js/pages/apns-add.js"
 };
@@ -110,6 +119,9 @@ static const unsigned char js_pages_inbox_js[] = {
 };
 static const unsigned char js_pages_login_js[] = {
 #embed "files/js/pages/login.js"
+};
+static const unsigned char js_pages_message_view_js[] = {
+#embed "files/js/pages/message-view.js"
 };
 static const unsigned char js_pages_messages_js[] = {
 #embed "files/js/pages/messages.js"
@@ -181,6 +193,8 @@ static const struct console_file files[] = {
     FILE("js/components/command.js", js_components_command_js),
     FILE("js/components/dialog.js", js_components_dialog_js),
     FILE("js/components/form.js", js_components_form_js),
+    FILE("js/components/history-list.js", js_components_history_list_js),
+    FILE("js/components/life.js", js_components_life_js),
     FILE("js/components/message-list.js", js_components_message_list_js),
     FILE("js/components/notice.js", js_components_notice_js),
     FILE("js/components/pairs.js", js_components_pairs_js),
@@ -193,6 +207,7 @@ static const struct console_file files[] = {
     FILE("js/glossary.js", js_glossary_js),
     FILE("js/main.js", js_main_js),
     FILE("js/operator.js", js_operator_js),
+    FILE("js/outcome.js", js_outcome_js),
     FILE("js/pages/apns-add.js", js_pages_apns_add_js),
     FILE("js/pages/apns.js", js_pages_apns_js),
     FILE("js/pages/clock.js", js_pages_clock_js),
@@ -205,6 +220,7 @@ static const struct console_file files[] = {
     FILE("js/pages/inbox-device.js", js_pages_inbox_device_js),
     FILE("js/pages/inbox.js", js_pages_inbox_js),
     FILE("js/pages/login.js", js_pages_login_js),
+    FILE("js/pages/message-view.js", js_pages_message_view_js),
     FILE("js/pages/messages.js", js_pages_messages_js),
     FILE("js/pages/operations.js", js_pages_operations_js),
     FILE("js/pages/overview.js", js_pages_overview_js),

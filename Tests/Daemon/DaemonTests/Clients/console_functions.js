@@ -76,12 +76,14 @@ same('words', format.words('app_server_pre'), 'app server pre');
 const { targetOf } = await load('js/target.js');
 const id = 'dEvIcE_iD-1';
 for (const [text, kind] of [
-  [undefined, 'nothing'], ['  ', 'nothing'], ['/topics/news', 'topic'], ['topics/news', 'message'], ['18446744073709551615', 'device'],
+  [undefined, 'nothing'], ['  ', 'nothing'], ['/topics/news', 'topic'], ['topics/news', 'message'], ['18446744073709551615', 'number'],
   ['0', 'message'], ['184467440737095516150', 'message'], [`${id}:APA91b${'x'.repeat(134)}`, 'token'], [`${id}:APA91b${'x'.repeat(133)}`, 'part'],
   [`${id}:APA91b${'x'.repeat(135)}`, 'part'], [`${id}:APA91bxyz…wxyz`, 'part'], [`${id}:APA9`, 'part'], [`${id}:`, 'part'], [`${id}`, 'message'],
   [`APA91b${'x'.repeat(44)}`, 'group'], [`APA91b${'x'.repeat(43)}`, 'message'], [`APA91b${'x'.repeat(45)}`, 'part'], ['m-1', 'message'],
+  ['fAAAAAAAAAAAAAAAAAAAAA', 'installation'], ['gAAAAAAAAAAAAAAAAAAAAA', 'message'], ['10.0.0.7', 'address'], ['10.0.0.7:443', 'address'],
+  ['::1', 'address'], ['[::1]:5235', 'address'], ['2001:db8::7', 'address'], ['10.0.0', 'message'], ['a:b', 'message'], ['12:30', 'message'],
 ]) same(`the kind of ${text}`, targetOf(text).kind, kind);
-same('space around', targetOf(' 7\n'), { kind: 'device', text: '7' });
+same('space around', targetOf(' 7\n'), { kind: 'number', text: '7' });
 same('the time of an ID', targetOf('0:1772600767008000%0123456789abcdef').storedAt, '2026-03-04T05:06:07.008Z');
 same('a time beyond all calendars', targetOf('0:99999999999999999999%0123456789abcdef').storedAt, null);
 
@@ -267,12 +269,14 @@ const searched = await served(() => plain({ devices: [], examined: 7, next_after
 same('the requests of a search', [searched.length, searched[0].path], [40, '/operator/v1/devices?limit=1&app=a&after=1000000000000000000']);
 
 // Words, and what they mean.
-const { meaning, reasonsOf, term } = await load('js/glossary.js');
+const { meaning, reasonOf, reasonsOf, term } = await load('js/glossary.js');
 same('a step', meaning('received', 'step').startsWith('The device sent the message'), true);
 same('a state', meaning('at_gateway', 'state').startsWith('It was sent to APNs'), true);
 same('a word without a meaning', meaning('nothing', 'step', 'state'), '');
 same('a milestone', meaning('delivered', 'state', 'milestone') !== '', true);
 same('a reason', reasonsOf('INVALID_JSON').find(({ reason }) => reason === 'missing_target')?.meaning, meaning('missing_target', 'refusal'));
+same('the code of a reason', reasonOf('missing_target')?.code, 'INVALID_JSON');
+same('a word that is no reason', reasonOf('apns'), undefined);
 same('reasons of other codes', reasonsOf('INVALID_JSON').every(({ code, meaning: text }) => code === 'INVALID_JSON' && text), true);
 
 // What needs elements: not where the functions are tried without a browser.
@@ -297,5 +301,13 @@ for (const [role, permitted] of [[null, [true, false]], ['viewer', [true, false]
 setOperator({ name: 'v', role: 'viewer' });
 same('a disabled button', forRole('backup', { disabled: false }), { disabled: true, title: 'needs the role operator' });
 same('an enabled button', forRole('status', { disabled: false }), { disabled: false });
+
+const { outcome } = await load('js/outcome.js');
+const lived = (kind, ...steps) => outcome({ kind, steps: steps.map(([step, detail]) => ({ step, detail })) });
+same('a delivered message', lived('downstream', ['stored'], ['sent'], ['delivered']), { word: 'delivered', kind: 'good', detail: undefined, isOver: true });
+same('a refused message', lived('downstream', ['refused', 'missing_target']), { word: 'refused', kind: 'bad', detail: 'missing_target', isOver: true });
+same('a waiting message', lived('downstream', ['stored'], ['sent']), { word: 'sent', kind: 'plain', detail: undefined, isOver: false });
+same('a message to a topic', lived('topic', ['accepted', '3']).isOver, true);
+same('a message without steps', lived('downstream'), { word: 'unknown', kind: 'plain', detail: undefined, isOver: false });
 
 return odd;

@@ -17,9 +17,16 @@ struct ConsoleTests {
         let bench = try ConsoleBench()
         let sender = try bench.daemon.firstSender.id
         let device = try TestDevice(bench.daemon, sender: sender)
+        _ = try bench.daemon.ctl("send", sender, device.token, "n=1", "--message-id", "order-1")
+        try eventually("it is sent") {
+            "\(try bench.daemon.ctl("messages", "find", "order-1"))".contains("sent")
+        }
         try bench.logIn()
         let all =
-            Self.pages + ["senders/\(sender)", "messages/\(device.token)", "messages/m-1?sender=\(sender)"]
+            Self.pages + [
+                "senders/\(sender)", "messages/\(device.token)", "messages/order-1", "messages/127.0.0.1",
+                "messages/m-1?sender=\(sender)",
+            ]
         for (name, width, isDark) in [("light", 1_280, false), ("dark", 1_280, true), ("phone", 375, false)] {
             try bench.run("view", ["width": width, "height": 900, "dark": isDark])
             for page in all {

@@ -42,6 +42,12 @@ export function reasonsOf(code) {
     .map((error) => ({ ...error, meaning: meaning(error.reason, 'refusal') }));
 }
 
+/** Returns the error code of a reason of refusal, its meaning, and whether the message may be sent again; `undefined` for other words. */
+export function reasonOf(reason) {
+  const error = errors.find((one) => one.reason === reason);
+  return error && { ...error, meaning: meaning(reason, 'refusal') };
+}
+
 /** Creates a word that shows its meaning when it is pressed or pointed at. */
 export function term(word, kinds = [], label = word) {
   const text = meaning(word, ...kinds);

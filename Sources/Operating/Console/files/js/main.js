@@ -4,7 +4,7 @@ import { directionControls, fill, h } from './dom.js';
 import { figures } from './figures.js';
 import { setOperator } from './operator.js';
 import { address } from './router.js';
-import { markPlace, showShell } from './shell.js';
+import { markPlace, markSearch, showShell } from './shell.js';
 import { startShortcuts } from './shortcuts.js';
 import { applyTheme } from './theme.js';
 import { notice, problemBox, sentence } from './components/notice.js';
@@ -46,6 +46,7 @@ function show(isFirst = false) {
   const heading = h('h1', { tabindex: '-1' }, title);
   document.title = `${[title, ...segments.slice(1)].join(' · ').replace(directionControls, '')} – ccsd`;
   markPlace(page ? name : null);
+  markSearch(name === 'messages' ? segments[1] ?? '' : '');
   try {
     fill(main, heading, page ? page.show({ segments, query, signal: leaving.signal })
       : h('p', {}, 'The address names no page of the console. Choose one in the navigation.'));

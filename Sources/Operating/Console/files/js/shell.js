@@ -3,11 +3,11 @@ import { closeSession } from './api.js';
 import { h, fill } from './dom.js';
 import { figures } from './figures.js';
 import { operator } from './operator.js';
-import { link } from './router.js';
+import { go, link } from './router.js';
 import { showHelp } from './shortcuts.js';
 import { testClockBanner } from './test-clock.js';
 import { themeSwitch } from './theme.js';
-import { button } from './components/form.js';
+import { button, form } from './components/form.js';
 
 const places = [
   ['overview', 'Overview'], ['messages', 'Messages'], ['senders', 'Senders'], ['topics', 'Topics and groups'],
@@ -35,13 +35,30 @@ export function showShell(root, loggedOut) {
     loggedOut();
   }, { kind: 'small plain' });
   fill(root,
-    h('header', { class: 'top' }, h('a', { class: 'brand', href: link(['overview']) }, 'ccsd'), menu, serverState()),
+    h('header', { class: 'top' }, h('a', { class: 'brand', href: link(['overview']) }, 'ccsd'), menu, search(), serverState()),
     testClockBanner(),
     h('nav', { class: 'side', 'aria-label': 'Pages' }, links,
       h('div', { class: 'side-end' }, h('p', { class: 'who' }, h('strong', {}, operator().name), ` ${operator().role}`),
         h('div', { class: 'buttons' }, logout, button('Keys', showHelp, { kind: 'small plain' })), themeSwitch())),
     main);
   return main;
+}
+
+/** The search on every page: what is pasted there is looked up. */
+function search() {
+  const field = h('input', {
+    type: 'search', name: 'target', id: 'search', autocomplete: 'off', spellcheck: 'false', enterkeyhint: 'search',
+    'aria-label': 'Search', placeholder: 'Message ID, token, device, sender, topic, address…',
+  });
+  const find = form(({ target }) => target && go(['messages', target]), field);
+  find.className = 'find';
+  find.setAttribute('role', 'search');
+  return find;
+}
+
+/** Shows in the search what the page is about. */
+export function markSearch(text) {
+  document.getElementById('search').value = text;
 }
 
 /** Marks the page in the navigation. */

@@ -25,7 +25,7 @@ export function startShortcuts() {
     const afterG = isAwaitingPage;
     isAwaitingPage = event.key === 'g' && !afterG;
     if (afterG && pageKeys[event.key]) go([pageKeys[event.key]]);
-    else if (event.key === '/') go(['messages']);
+    else if (event.key === '/') document.getElementById('search')?.focus();
     else if (event.key === '?') showHelp();
     else return;
     event.preventDefault();
@@ -34,7 +34,7 @@ export function startShortcuts() {
 
 /** Shows all keys. */
 export function showHelp() {
-  const rows = [['/', 'find a device or message'], ['?', 'this list'],
+  const rows = [['/', 'search'], ['?', 'this list'],
     ...Object.entries(pageKeys).map(([letter, page]) => [`g ${letter}`, `go to ${page}`])];
   open('Keys', h('dl', { class: 'keys' }, rows.map(([keys, meaning]) => h('div', {},
     h('dt', {}, keys.split(' ').map((name) => h('kbd', {}, name))), h('dd', {}, meaning)))),

@@ -1,7 +1,7 @@
 // The live trace of a device: <device-trace>, with the meaning of each step.
 import { follow } from '../api.js';
 import { h, fill, announce, said } from '../dom.js';
-import { clock } from '../format.js';
+import { clock, time } from '../format.js';
 import { meaning, term } from '../glossary.js';
 import { problemBox } from './notice.js';
 
@@ -107,12 +107,13 @@ function noteItem(text) {
   return h('li', {}, h('time', {}, clock(Date.now())), h('span', { class: 'quiet explanation' }, text));
 }
 
-function stepItem(step) {
+/** Creates the row of a step. */
+export function stepItem(step) {
   const [arrow, direction] = arrows[step.direction] ?? ['·', step.direction];
   const kind = bad.has(step.step) ? 'bad' : good.has(step.step) ? 'good' : '';
   const detail = step.detail && term(step.detail, ['refusal', 'close reason']);
   return h('li', { class: kind },
-    h('time', { datetime: step.time }, clock(step.time)),
+    h('time', { datetime: step.time, title: time(step.time) }, clock(step.time)),
     h('span', { class: 'arrow', title: direction },
       h('span', { 'aria-hidden': 'true' }, arrow),
       h('span', { class: 'hidden-text' }, direction),

@@ -8,6 +8,7 @@ import { go, link } from '../router.js';
 import { ctl } from '../components/command.js';
 import { confirm } from '../components/dialog.js';
 import { button } from '../components/form.js';
+import { historyList } from '../components/history-list.js';
 import { act, load, notice, problemBox } from '../components/notice.js';
 import { badge, facts, mono, section, table } from '../components/table.js';
 import { trace } from '../components/trace.js';
@@ -48,7 +49,22 @@ export function deviceView(device, { signal }) {
       section('Live trace', tracing, ctl('devices trace', { device, seconds: 600 })),
       sending),
     section('Waiting messages', waiting),
+    section('Recent messages', historyList({ name: 'messages history', args: { device }, tracing, signal })),
   ];
+}
+
+/** Creates a box with whether a device is connected, for a viewer too. */
+export function deviceSummary(device, signal) {
+  const place = h('div', {});
+  load(place, call('devices list', { after: String(BigInt(device) - 1n), limit: 1 }, signal), ({ devices: [row] }) => {
+    if (row?.device !== device) return notice('warn', 'The device was removed');
+    return facts(
+      ['Device', h('a', { href: link(['messages', device]) }, mono(device))],
+      ['Connected', row.online ? badge('good', 'online') : badge('plain', 'offline')],
+      ['Last contact', row.seen_at ? `${distance(row.seen_at)} (${time(row.seen_at)})` : 'unknown: the clock was in doubt'],
+      ['Waiting', plural(row.waiting, 'message')], ['Apps', `${plural(row.registrations, 'registration')}, ${row.channels.join(', ')}`]);
+  });
+  return h('aside', { 'aria-label': `Device ${device}` }, place);
 }
 
 /** Whether a device is shown by a token that is none of its registrations any more. */

@@ -1,0 +1,111 @@
+// The life of a message from the history: its outcome, each step with its meaning, and what to do next.
+import { call } from '../api.js';
+import { h, add } from '../dom.js';
+import { distance, plural, time } from '../format.js';
+import { meaning, reasonOf, term } from '../glossary.js';
+import { outcome } from '../outcome.js';
+import { link } from '../router.js';
+import { badge, facts, mono } from './table.js';
+import { stepItem } from './trace.js';
+
+/** Messages of a device that are compared with the one that waits. */
+const waitingRows = 1000;
+
+/** Creates the badge of an outcome, with its meaning. */
+export function outcomeBadge(row) {
+  const { word, kind } = outcome(row);
+  return badge(kind, term(word, ['step', 'milestone']));
+}
+
+/** Creates the view of one message; what to do next is added when it is known. */
+export function life(row, signal) {
+  const next = h('p', { class: 'next', 'aria-live': 'polite' });
+  const direction = row.kind === 'upstream' || row.kind === 'receipt' ? 'upstream' : 'downstream';
+  advise(row, next, signal);
+  return h('article', { class: 'life' },
+    h('h3', {}, outcomeBadge(row), ' ', mono(row.message_id ?? row.persistent_id ?? 'without an ID')),
+    next,
+    facts(
+      ['What', kinds[row.kind] ?? row.kind],
+      row.device && ['Device', h('a', { href: link(['messages', row.device]) }, row.device),
+        row.registration !== undefined && `, registration ${row.registration}`],
+      row.sender_id && ['Sender', h('a', { href: link(['senders', row.sender_id]) }, row.sender_id)],
+      row.persistent_id && ['ID for the device', mono(row.persistent_id)],
+      ['Begun', `${distance(row.steps[0]?.time)} (${time(row.steps[0]?.time)})`]),
+    h('ol', { class: 'trace', 'aria-label': 'Steps, the oldest first', tabindex: '0' },
+      row.steps.map((step) => stepItem({ ...step, direction }))));
+}
+
+const kinds = {
+  downstream: 'a message to a device', upstream: 'a message from a device', receipt: 'a delivery receipt for the sender',
+  topic: 'a message to a topic; each device has a copy of its own', group: 'a message to a group; each member has a copy of its own',
+};
+
+/** What can be done about a message that has ended. */
+const afterEnd = {
+  delivered: 'Nothing is left to do: the receiver has acknowledged it.',
+  forwarded: 'APNs has accepted it, and does not report whether the device got it.',
+  replaced: 'A newer message with the same collapse key has taken its place.',
+  expired: 'Its lifetime ended while it waited. A longer time_to_live, at most four weeks, lets a device that is away get it.',
+  discarded: 'Too many messages waited for the app. It gets deleted_messages, upon which it should fetch what it needs from its own server.',
+  removed: 'Its registration or device was removed while it waited. The app server should forget the token.',
+};
+
+async function advise(row, place, signal) {
+  const { word, detail, isOver } = outcome(row);
+  if (word === 'refused') return add(place, refusal(detail));
+  if (isOver) return add(place, afterEnd[word] ?? meaning(word, 'milestone'));
+  try {
+    add(place, row.kind === 'downstream' ? await waitingDownstream(row, signal) : await waitingUpstream(row, signal));
+  } catch (error) {
+    if (error.name !== 'AbortError') add(place, `What it waits for cannot be looked up: ${error.message}.`);
+  }
+  return undefined;
+}
+
+/** The reason of a refusal in words, and whether the message may be sent again: the texts of ccsctl explain. */
+function refusal(reason) {
+  const known = reasonOf(reason);
+  if (!known) return `Refused${reason ? `: ${reason}` : ''}.`;
+  return `Refused with ${known.code}: ${known.meaning} ${known.again === 'later' ? 'Send it again later, with exponential backoff.'
+    : 'The same message will be refused again: correct it first.'}`;
+}
+
+/** What a message to a device waits for. */
+async function waitingDownstream(row, signal) {
+  const before = String(BigInt(row.device) - 1n);
+  const [{ devices: [device] }, { messages }] = await Promise.all([
+    call('devices list', { after: before, limit: 1 }, signal),
+    call('messages list', { device: row.device, limit: waitingRows }, signal),
+  ]);
+  if (device?.device !== row.device) return 'Its device was removed, and the message with it.';
+  const waits = messages.find((one) => one.persistent_id === row.persistent_id);
+  const expiry = waits ? ` It expires ${distance(waits.expires_at)}.` : '';
+  if (!waits) return 'It no longer waits: its last steps are not in the history yet, or are missing from it.';
+  if (!device.online && waits.state !== 'at_gateway') {
+    return `It waits for the device, which is offline: last contact ${device.seen_at ? distance(device.seen_at) : 'unknown'}.${expiry}`;
+  }
+  return `${meaning(waits.state, 'state')}${expiry}`;
+}
+
+/** What a message or receipt to app servers waits for. */
+async function waitingUpstream(row, signal) {
+  if (!row.sender_id) return 'Its sender is unknown.';
+  const { senders: [figures] } = await call('senders stats', { sender_id: row.sender_id }, signal);
+  const sessions = figures?.sessions ?? 0;
+  if (sessions === 0) return 'It waits for an app server of the sender: none is connected, and no webhook is set or works.';
+  return `It waits for an app server of the sender to acknowledge it: ${plural(sessions, 'session')} of the sender ${sessions === 1 ? 'is' : 'are'} open, with ${plural(figures.unacknowledged, 'unacknowledged message')}.`;
+}
+
+/** Creates a line that names what the history covers, and what it may not have. */
+export function coverage({ since, gaps, damaged, node, ...rest }) {
+  const parts = [since ? `The history begins ${distance(since)} (${time(since)}).` : 'The history has nothing yet.'];
+  if (gaps.length > 0) {
+    const last = gaps.at(-1);
+    parts.push(`${plural(gaps.length, 'time')} it may have missed something, the last from ${time(last.from)} to ${time(last.to)}.`);
+  }
+  if (damaged > 0) parts.push(`${plural(damaged, 'damaged part')} of it ${damaged === 1 ? 'was' : 'were'} left out.`);
+  if (rest.incomplete?.length > 0) parts.push(`Nodes that did not answer: ${rest.incomplete.join(', ')}.`);
+  else if (node !== undefined && rest.incomplete === undefined) parts.push(`It is that of node ${node}; other nodes have their own.`);
+  return h('p', { class: 'quiet' }, parts.join(' '));
+}

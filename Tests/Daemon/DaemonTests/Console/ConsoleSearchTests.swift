@@ -1,0 +1,119 @@
+import ClientProtocol
+import Foundation
+import Testing
+
+/// The search on every page: what was pasted is answered in one step.
+@Suite(
+    "Console: search", .serialized,
+    .enabled(if: ConsoleBench.isPossible, "run Scripts/bootstrap --tests --browser first"))
+struct ConsoleSearchTests {
+    /// Types a text into the search, which `/` reaches from any page.
+    private func search(_ bench: ConsoleBench, _ text: String) throws {
+        try bench.evaluate("document.querySelector('main h1')?.setAttribute('data-left', '')")
+        try bench.run("keys", ["keys": ["/"]])
+        try bench.wait("the field", until: "document.activeElement?.id === 'search'")
+        try bench.evaluate("document.activeElement.value = ''")
+        try bench.run("type", ["text": text])
+        try bench.run("keys", ["keys": ["Enter"]])
+        try bench.wait(
+            "the answer to \(text)",
+            until:
+                "document.querySelector('main h1:not([data-left])') && !document.querySelector('[aria-busy], .loading')"
+        )
+    }
+
+    private func expect(_ bench: ConsoleBench, _ texts: String...) throws {
+        for text in texts {
+            try bench.wait(
+                text,
+                until: "document.querySelector('main').innerText.includes(\(ConsoleBench.literal(text)))")
+        }
+    }
+
+    @Test("a delivered, a waiting, a refused and an unknown message are answered with what to do next")
+    func messages() throws {
+        let bench = try ConsoleBench()
+        let sender = try bench.daemon.firstSender
+        let device = try TestDevice(bench.daemon, sender: sender.id)
+        _ = try bench.daemon.ctl("send", sender.id, device.token, "n=1", "--message-id", "order-1")
+        try device.expectMessage { $0["n"] == "1" }
+        try device.sendUpstream(["n": "up"])
+        try bench.logIn()
+        try eventually("it is delivered") {
+            "\(try bench.daemon.ctl("messages", "find", "order-1"))".contains("delivered")
+        }
+        try search(bench, "order-1")
+        try expect(bench, "delivered", "the receiver has acknowledged it", "online", "The history begins")
+        #expect(try bench.evaluate("document.querySelectorAll('.life .trace li').length") as? Int == 3)
+        let shown = try bench.evaluate("document.getElementById('search').value") as? String
+        #expect(shown == "order-1")
+        device.stop()
+        _ = try bench.daemon.ctl("send", sender.id, device.token, "n=2", "--message-id", "order-2")
+        try search(bench, "order-2")
+        try expect(bench, "stored", "It waits for the device, which is offline", "It expires in")
+        let server = try Driver(
+            "slixmpp_app_server.py", ["\(bench.daemon.port("app_server"))", sender.id], secret: sender.key)
+        try server.expect(event: "connected")
+        // Two at once, with IDs as app servers make them.
+        let refused = (0..<2).map { "\(UUID()) \($0)" }
+        for id in refused { try server.send(["to": "no-token", "message_id": id, "data": ["n": "3"]]) }
+        for id in refused { try server.expectJSON("a NACK") { $0["message_id"] as? String == id } }
+        try search(bench, refused[1])
+        try expect(bench, "refused", "Refused with BAD_REGISTRATION", "correct it first")
+        try search(bench, "order-4")
+        try expect(bench, "Not in the history", "Find the message")
+        #expect(try bench.complaints() == [])
+        try bench.picture("life")
+    }
+
+    @Test("a device, a sender, a topic, an address and an installation are found; a viewer may search, too")
+    func others() throws {
+        let bench = try ConsoleBench()
+        let sender = try bench.daemon.firstSender.id
+        let device = try TestDevice(bench.daemon, sender: sender)
+        try bench.logIn(as: "victor")
+        try search(bench, "\(device.identity.androidID)")
+        try expect(bench, "Live trace", "Waiting messages", "Recent messages")
+        #expect(!(try bench.text().contains(device.token)))
+        try search(bench, sender)
+        try expect(bench, "A sender", "Sender \(sender)")
+        try search(bench, "/topics/news")
+        try expect(bench, "Messages to the topic", "No message to it")
+        try search(bench, "127.0.0.1")
+        try expect(bench, "Sessions of the address", "device \(device.identity.androidID)")
+        try search(bench, "::1")
+        try expect(bench, "No peer with this address is logged in")
+        // Nothing has this number, nor this ID of an installation: they may be the ID of a message.
+        try search(bench, "17")
+        try expect(bench, "Not in the history")
+        #expect(try bench.complaints() == [])
+        try search(bench, "cAAAAAAAAAAAAAAAAAAAAA")
+        try expect(bench, "Not in the history")
+    }
+
+    @Test("the recent messages of a device follow what happens, and are filtered by their outcome")
+    func recent() throws {
+        let bench = try ConsoleBench()
+        let sender = try bench.daemon.firstSender.id
+        let device = try TestDevice(bench.daemon, sender: sender)
+        try bench.logIn()
+        try bench.go("messages/\(device.token)")
+        try bench.wait(
+            "the trace", until: "document.querySelector('device-trace').innerText.includes('Tracing device')")
+        _ = try bench.daemon.ctl("send", sender, device.token, "n=1", "--message-id", "live-1")
+        try device.expectMessage { $0["n"] == "1" }
+        try device.sendUpstream(["n": "up"])
+        let rows = "[...document.querySelectorAll('table')].at(-1).innerText"
+        try bench.wait("the message", until: "\(rows).includes('live-1') && \(rows).includes('delivered')")
+        func choose(_ value: String) throws {
+            try bench.evaluate(
+                "(() => { const field = document.querySelector('[name=outcome]'); field.value = '\(value)'; field.dispatchEvent(new Event('change', { bubbles: true })); })()"
+            )
+        }
+        try choose("bad")
+        try expect(bench, "None of the messages that are shown has this outcome.")
+        try choose("good")
+        try bench.wait("the message again", until: "\(rows).includes('live-1')")
+        #expect(try bench.complaints() == [])
+    }
+}
