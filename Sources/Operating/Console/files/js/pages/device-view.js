@@ -64,7 +64,7 @@ export function deviceSummary(device, signal) {
       ['Last contact', row.seen_at ? `${distance(row.seen_at)} (${time(row.seen_at)})` : 'unknown: the clock was in doubt'],
       ['Waiting', plural(row.waiting, 'message')], ['Apps', `${plural(row.registrations, 'registration')}, ${row.channels.join(', ')}`]);
   });
-  return h('aside', { 'aria-label': `Device ${device}` }, place);
+  return h('div', {}, h('h3', {}, 'The device'), place);
 }
 
 /** Whether a device is shown by a token that is none of its registrations any more. */
