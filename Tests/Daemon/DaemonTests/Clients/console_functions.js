@@ -302,6 +302,24 @@ setOperator({ name: 'v', role: 'viewer' });
 same('a disabled button', forRole('backup', { disabled: false }), { disabled: true, title: 'needs the role operator' });
 same('an enabled button', forRole('status', { disabled: false }), { disabled: false });
 
+// Tables are sorted by their heads, and keep the order when they are loaded again.
+const { table } = await load('js/components/table.js');
+const made = () => table('Sorted', [{ title: 'Name', by: (row) => row.name, cell: (row) => row.name ?? '–' },
+  { title: 'Count', number: true, by: (row) => row.count, cell: (row) => row.count }, { title: 'Fixed', cell: () => '' }],
+[{ name: 'b10', count: 2 }, { name: 'b9', count: 10 }, { name: undefined, count: 1 }]);
+const named = (element) => [...element.querySelectorAll('tbody th')].map((cell) => cell.textContent).join();
+const sorting = made();
+const press = (title) => [...sorting.querySelectorAll('button.sort')].find((one) => one.textContent === title).click();
+same('as given', [named(sorting), sorting.querySelectorAll('button.sort').length], ['b10,b9,–', 2]);
+press('Count');
+same('the largest first', [named(sorting), sorting.querySelector('[aria-sort]').ariaSort], ['b9,b10,–', 'descending']);
+press('Count');
+same('the smallest first', named(sorting), '–,b10,b9');
+press('Name');
+same('texts by the numbers in them, without a value last', [named(sorting), sorting.querySelectorAll('[aria-sort]').length], ['b9,b10,–', 1]);
+same('loaded again', named(made()), 'b9,b10,–');
+
+// How far a message has come.
 const { outcome } = await load('js/outcome.js');
 const lived = (kind, ...steps) => outcome({ kind, steps: steps.map(([step, detail]) => ({ step, detail })) });
 same('a delivered message', lived('downstream', ['stored'], ['sent'], ['delivered']), { word: 'delivered', kind: 'good', detail: undefined, isOver: true });

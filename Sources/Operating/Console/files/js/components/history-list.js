@@ -75,12 +75,12 @@ function rowsOf({ rows, filter }) {
   const shown = rows.map((row) => ({ row, end: outcome(row) })).filter(({ end }) => fits(end, filter));
   return table('Recent messages, the latest first', [
     { title: 'Message', cell: ({ row }) => name(row) },
-    { title: 'Outcome', cell: ({ row }) => outcomeBadge(row) },
-    { title: 'Detail', cell: ({ end }) => (end.detail ? words(end.detail) : '') },
-    { title: 'What', cell: ({ row }) => row.kind },
-    { title: 'Sender', cell: ({ row }) => (row.sender_id ? h('a', { href: link(['senders', row.sender_id]) }, row.sender_id) : '–') },
-    { title: 'Begun', cell: ({ row }) => distance(row.steps[0]?.time) },
-    { title: 'Took', number: true, cell: ({ row, end }) => (end.isOver ? took(row) : '') },
+    { title: 'Outcome', by: ({ end }) => end.word, cell: ({ row }) => outcomeBadge(row) },
+    { title: 'Detail', by: ({ end }) => end.detail, cell: ({ end }) => (end.detail ? words(end.detail) : '') },
+    { title: 'What', by: ({ row }) => row.kind, cell: ({ row }) => row.kind },
+    { title: 'Sender', by: ({ row }) => row.sender_id, cell: ({ row }) => (row.sender_id ? h('a', { href: link(['senders', row.sender_id]) }, row.sender_id) : '–') },
+    { title: 'Begun', by: ({ row }) => row.steps[0]?.time, cell: ({ row }) => distance(row.steps[0]?.time) },
+    { title: 'Took', by: ({ row, end }) => (end.isOver ? new Date(row.steps.at(-1).time) - new Date(row.steps[0].time) : null), number: true, cell: ({ row, end }) => (end.isOver ? took(row) : '') },
   ], shown, { empty: filter ? 'None of the messages that are shown has this outcome.' : 'The history has no message of it.' });
 }
 

@@ -140,16 +140,16 @@ function sendSection(device, shown, tracing, signal) {
 export function waitingTable(answer, args) {
   return [
     table('Waiting messages', [
-      { title: 'Message', cell: (row) => mono(row.message_id || row.kind) },
-      { title: 'State', cell: (row) => term(row.state, ['state']) },
-      { title: 'Kind', cell: (row) => row.kind.replaceAll('_', ' ') },
+      { title: 'Message', cell: (row) => (row.message_id ? h('a', { href: link(['messages', row.message_id]) }, mono(row.message_id)) : row.kind) },
+      { title: 'State', by: (row) => row.state, cell: (row) => term(row.state, ['state']) },
+      { title: 'Kind', by: (row) => row.kind, cell: (row) => row.kind.replaceAll('_', ' ') },
       { title: 'App', cell: (row) => row.app || '–' },
       { title: 'Sender', cell: (row) => row.sender_id ?? '–' },
       { title: 'Collapse key', cell: (row) => row.collapse_key ?? '–' },
       { title: 'Priority', cell: (row) => row.priority ?? '–' },
-      { title: 'Size', number: true, cell: (row) => (row.bytes === undefined ? '' : bytes(row.bytes)) },
-      { title: 'Accepted', cell: (row) => distance(row.stored_at) },
-      { title: 'Expires', cell: (row) => distance(row.expires_at) },
+      { title: 'Size', by: (row) => row.bytes, number: true, cell: (row) => (row.bytes === undefined ? '' : bytes(row.bytes)) },
+      { title: 'Accepted', by: (row) => row.stored_at, cell: (row) => distance(row.stored_at) },
+      { title: 'Expires', by: (row) => row.expires_at, cell: (row) => distance(row.expires_at) },
     ], answer.messages, { empty: 'Nothing waits.' }),
     answer.next_after && h('p', { class: 'quiet' }, `These are the oldest ${answer.messages.length}; more follow.`),
     ctl('messages list', args),

@@ -114,13 +114,13 @@ function liveTables({ senders, refused }) {
         title: 'Sender',
         cell: (row) => (row.sender_id ? h('a', { href: link(['senders', row.sender_id]) }, row.sender_id) : 'all others'),
       },
-      { title: 'Accepted', number: true, cell: (row) => count(row.downstream.accepted) },
-      { title: 'Delivered', number: true, cell: (row) => count(row.downstream.delivered) },
-      { title: 'Refused', number: true, cell: (row) => count(row.downstream.refused) },
-      { title: 'Upstream', number: true, cell: (row) => count(row.upstream.accepted) },
+      { title: 'Accepted', by: (row) => row.downstream.accepted, number: true, cell: (row) => count(row.downstream.accepted) },
+      { title: 'Delivered', by: (row) => row.downstream.delivered, number: true, cell: (row) => count(row.downstream.delivered) },
+      { title: 'Refused', by: (row) => row.downstream.refused, number: true, cell: (row) => count(row.downstream.refused) },
+      { title: 'Upstream', by: (row) => row.upstream.accepted, number: true, cell: (row) => count(row.upstream.accepted) },
     ], senders, { empty: 'No sender has sent since the start.' })),
     h('div', {}, h('h3', {}, 'Refusals since the start'), table('Refusals since the start', [
       { title: 'Reason', cell: ([reason]) => term(reason, ['refusal']) },
-      { title: 'Count', number: true, cell: ([, value]) => count(value) },
+      { title: 'Count', by: ([, value]) => value, number: true, cell: ([, value]) => count(value) },
     ], refused, { empty: 'Nothing was refused.' })));
 }

@@ -71,7 +71,7 @@ function counts(title, values, kind, since) {
   const rows = Object.entries(values).filter(([, value]) => value > 0);
   return h('div', {}, h('h3', {}, title), table(`${title} since ${time(since)}`, [
     { title: kind === 'refusal' ? 'Reason' : 'Milestone', cell: ([word]) => term(word, [kind]) },
-    { title: 'Count', number: true, cell: ([, value]) => count(value) },
+    { title: 'Count', by: ([, value]) => value, number: true, cell: ([, value]) => count(value) },
   ], rows, { empty: 'None since the start.' }));
 }
 
@@ -113,8 +113,8 @@ function sessionTable(id, answer, signal) {
     table('Sessions', [
       { title: 'Session', cell: (row) => row.id },
       { title: 'Listener', cell: (row) => row.kind },
-      { title: 'Peer', cell: (row) => row.peer },
-      { title: 'Since', cell: (row) => time(row.since) },
+      { title: 'Peer', by: (row) => row.peer, cell: (row) => row.peer },
+      { title: 'Since', by: (row) => row.since, cell: (row) => time(row.since) },
       { title: 'Action', cell: (row) => forRole('drain', button('Drain', drain({ session: row.id }), { kind: 'small' })) },
     ], rows, { empty: 'No app server of the sender is connected.' }),
     answer.left_out > 0 && h('p', { class: 'quiet' }, `${count(answer.left_out)} sessions of all peers are not listed.`),

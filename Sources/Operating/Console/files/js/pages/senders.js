@@ -40,13 +40,13 @@ function listOf(all, stats, search, after) {
   return [
     h('p', { class: 'quiet' }, `${count(found.length)} of ${count(all.length)} senders`),
     table('Senders', [
-      { title: 'Sender', cell: (row) => h('a', { href: link(['senders', row.sender_id]) }, row.sender_id) },
-      { title: 'Label', cell: (row) => row.label || '–' },
-      { title: 'Project', cell: (row) => row.project },
+      { title: 'Sender', by: (row) => row.sender_id, cell: (row) => h('a', { href: link(['senders', row.sender_id]) }, row.sender_id) },
+      { title: 'Label', by: (row) => row.label, cell: (row) => row.label || '–' },
+      { title: 'Project', by: (row) => row.project, cell: (row) => row.project },
       { title: 'State', cell: (row) => (row.suspended ? badge('warn', 'suspended') : badge('good', 'active')) },
-      { title: 'Keys', number: true, cell: (row) => count(row.keys) },
-      { title: 'Sessions', number: true, cell: (row) => count(figure(row)?.sessions) },
-      { title: 'Accepted', number: true, cell: (row) => count(figure(row)?.downstream.accepted) },
+      { title: 'Keys', by: (row) => row.keys, number: true, cell: (row) => count(row.keys) },
+      { title: 'Sessions', by: (row) => figure(row)?.sessions, number: true, cell: (row) => count(figure(row)?.sessions) },
+      { title: 'Accepted', by: (row) => figure(row)?.downstream.accepted, number: true, cell: (row) => count(figure(row)?.downstream.accepted) },
       {
         title: 'Refused',
         number: true,
