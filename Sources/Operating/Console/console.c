@@ -111,6 +111,9 @@ static const unsigned char js_pages_faults_js[] = {
 static const unsigned char js_pages_find_message_js[] = {
 #embed "files/js/pages/find-message.js"
 };
+static const unsigned char js_pages_inbox_all_js[] = {
+#embed "files/js/pages/inbox-all.js"
+};
 static const unsigned char js_pages_inbox_device_js[] = {
 #embed "files/js/pages/inbox-device.js"
 };
@@ -217,6 +220,7 @@ static const struct console_file files[] = {
     FILE("js/pages/devices.js", js_pages_devices_js),
     FILE("js/pages/faults.js", js_pages_faults_js),
     FILE("js/pages/find-message.js", js_pages_find_message_js),
+    FILE("js/pages/inbox-all.js", js_pages_inbox_all_js),
     FILE("js/pages/inbox-device.js", js_pages_inbox_device_js),
     FILE("js/pages/inbox.js", js_pages_inbox_js),
     FILE("js/pages/login.js", js_pages_login_js),

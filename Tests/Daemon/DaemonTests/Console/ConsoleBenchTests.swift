@@ -102,6 +102,41 @@ struct ConsoleBenchTests {
         #expect(try bench.complaints() == [])
     }
 
+    @Test("the messages of all devices are in one list, which is searched, and one is sent again")
+    func allInboxes() throws {
+        let bench = try ConsoleBench(flags: ["--test-bench"])
+        let sender = try bench.daemon.firstSender.id
+        let devices = try ["left", "right"].map { try device(bench, label: $0) }
+        for (device, text) in zip(devices, ["first", "second"]) {
+            _ = try bench.daemon.ctl("send", sender, device.token, "text=\(text)")
+        }
+        try bench.logIn()
+        try bench.go("inbox/all")
+        let items = "[...document.querySelectorAll('.inbox li')].map((one) => one.innerText)"
+        try bench.wait("both", until: "\(items).length === 2 && \(items)[0].includes('second')")
+        #expect(
+            try bench.evaluate("\(items)[0].includes('right') && \(items)[1].includes('left')") as? Bool
+                == true)
+        func find(_ text: String) throws {
+            try bench.evaluate(
+                "(() => { const field = document.querySelector('[name=filter]'); field.value = '\(text)'; field.dispatchEvent(new Event('input', { bubbles: true })); })()"
+            )
+        }
+        try find("FIRST")
+        try bench.wait("the found one", until: "\(items).length === 1 && \(items)[0].includes('first')")
+        try bench.press("Send again")
+        try bench.wait("the same again", until: "\(items).length === 2")
+        try find("nothing")
+        try waitForText(bench, "No message has this text.")
+        try find("")
+        try bench.wait("all three", until: "\(items).length === 3")
+        #expect(try bench.run("axe") as? [String] == [])
+        try bench.picture("inbox-all")
+        try bench.press("Clear")
+        try waitForText(bench, "None yet.")
+        #expect(try bench.complaints() == [])
+    }
+
     @Test(
         "an unregistered token is called so, a message to it goes to no other app, and a part of a token is no message ID"
     )

@@ -62,7 +62,7 @@ async function receive(inbox, changed) {
         continue;
       }
       for (const row of answer.messages) {
-        list.prepend(item(row));
+        list.prepend(messageItem(row));
         if (list.childElementCount <= inbox.room) continue;
         list.lastElementChild.remove();
         inbox.first = Number(list.lastElementChild.dataset.number);
@@ -98,7 +98,7 @@ async function showEarlier(inbox) {
   const { messages } = await read(inbox, { after });
   const rows = messages.filter((row) => row.number < before);
   inbox.room += rows.length;
-  inbox.list.append(...rows.toReversed().map(item));
+  inbox.list.append(...rows.toReversed().map((row) => messageItem(row)));
   inbox.first = after + 1;
 }
 
@@ -117,18 +117,19 @@ function visible(signal) {
   });
 }
 
-function item(row) {
+/** Creates the row of a message; `origin` names its inbox where there are several, and `action` is shown beside its JSON. */
+export function messageItem(row, origin = null, action = null) {
   // As escapes they are still the same JSON, and reverse nothing in it.
   const json = JSON.stringify(row, null, 2)
     .replace(directionControls, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
   const pairs = Object.entries(row.data ?? {});
   return h('li', { data: { number: row.number } },
-    h('p', { class: 'inbox-head' }, h('strong', {}, `${row.number}`), h('time', { datetime: row.received_at }, clock(row.received_at)),
+    h('p', { class: 'inbox-head' }, origin, h('strong', {}, `${row.number}`), h('time', { datetime: row.received_at }, clock(row.received_at)),
       badge(row.type === 'message' ? 'good' : 'warn', words(row.type)), row.repeated && badge('warn', 'repeated'),
       row.from && h('span', {}, said`from ${row.from}`), row.app && h('span', {}, said`app ${row.app}`),
       row.collapse_key && row.collapse_key !== 'do_not_collapse' && h('span', { class: 'quiet' }, said`collapse key ${row.collapse_key}`),
       h('span', { class: 'quiet' }, row.persistent_id ?? row.message_id)),
     pairs.length > 0 && h('dl', { class: 'inbox-pairs' }, pairs.map(([key, value]) => h('div', {}, h('dt', {}, key), h('dd', {}, value)))),
     row.raw_data && mono(row.raw_data),
-    h('details', {}, h('summary', {}, 'JSON'), h('pre', { tabindex: '0' }, json), copyButton(json, 'Copy the JSON')));
+    h('details', {}, h('summary', {}, 'JSON'), h('pre', { tabindex: '0' }, json), copyButton(json, 'Copy the JSON')), action);
 }

@@ -9,6 +9,7 @@ import { form, textField } from '../components/form.js';
 import { act, notice, reload } from '../components/notice.js';
 import { badge, mono, section, table } from '../components/table.js';
 import { faults } from './faults.js';
+import { inboxAll } from './inbox-all.js';
 import { connection, inboxDevice } from './inbox-device.js';
 import { recorders } from './recorders.js';
 
@@ -24,13 +25,14 @@ export function inbox({ segments: [, part, sender], signal }) {
   if (!mayRun('virtual-devices list')) {
     return notice('warn', 'Not permitted', h('p', {}, 'Virtual devices have tokens, which are for the role operator.'));
   }
-  const parts = [[undefined, 'Virtual devices'], ['recorders', 'Recorders'], ['faults', 'Faults']];
+  const parts = [[undefined, 'Virtual devices'], ['all', 'All messages'], ['recorders', 'Recorders'], ['faults', 'Faults']];
   const place = parts.some(([path]) => path === part) ? part : undefined;
   const tabs = h('nav', { class: 'tabs', 'aria-label': 'Parts of the test bench' }, parts.map(([path, title]) => h('a', {
     href: link(path ? ['inbox', path] : ['inbox']), 'aria-current': place === path && 'page',
   }, title)));
   switch (part) {
   case undefined: return [tabs, deviceList(signal)];
+  case 'all': return [tabs, inboxAll(signal)];
   case 'recorders': return [tabs, recorders(sender, signal)];
   case 'faults': return [tabs, faults(signal)];
   default: return [tabs, inboxDevice(part, signal)];
