@@ -52,15 +52,19 @@ const afterEnd = {
 };
 
 async function advise(row, place, signal) {
-  const { word, detail, isOver } = outcome(row);
-  if (word === 'refused') return add(place, refusal(detail));
-  if (isOver) return add(place, afterEnd[word] ?? meaning(word, 'milestone'));
   try {
-    add(place, row.kind === 'downstream' ? await waitingDownstream(row, signal) : await waitingUpstream(row, signal));
+    add(place, await advice(row, signal));
   } catch (error) {
     if (error.name !== 'AbortError') add(place, `What it waits for cannot be looked up: ${error.message}.`);
   }
-  return undefined;
+}
+
+/** Returns what to do next, or what the message waits for. */
+async function advice(row, signal) {
+  const { word, detail, isOver } = outcome(row);
+  if (word === 'refused') return refusal(detail);
+  if (isOver) return afterEnd[word] ?? meaning(word, 'milestone');
+  return row.kind === 'downstream' ? waitingDownstream(row, signal) : waitingUpstream(row, signal);
 }
 
 /** The reason of a refusal in words, and whether the message may be sent again: the texts of ccsctl explain. */
