@@ -1,4 +1,4 @@
-// The recent messages of a device with their outcomes, from the history: filtered, older ones on demand, and new ones as they appear.
+// The recent messages of a device or a sender with their outcomes, from the history: filtered, older ones on demand, and new ones as they appear.
 import { call } from '../api.js';
 import { h, fill } from '../dom.js';
 import { distance, duration, words } from '../format.js';
@@ -15,14 +15,16 @@ const pageRows = 50;
 const mostRows = 1000;
 /** Milliseconds in which the history has a step after the trace. */
 const settleMilliseconds = 1200;
+/** Milliseconds after which it is read again without a trace. */
+const refreshMilliseconds = 5000;
 
 const filters = [
   ['', 'All outcomes'], ['open', 'Not over yet'], ['good', 'Delivered or forwarded'], ['bad', 'Refused, expired or lost otherwise'],
 ];
 
-/** Creates the list of the messages that `name` returns for `args`; it is read again after each step of `tracing`. */
+/** Creates the list of the messages that `name` returns for `args`; it is read again after each step of `tracing`, or now and then without. */
 export function historyList({ name, args, tracing, signal }) {
-  const state = { rows: [], next: undefined, filter: '' };
+  const state = { rows: [], next: undefined, filter: '', isOfDevice: args.device !== undefined };
   const place = h('div', {}, h('p', { class: 'quiet loading' }, 'Loading…'));
   const choice = choiceField('Outcome', 'outcome', filters);
   choice.addEventListener('change', (event) => {
@@ -39,9 +41,8 @@ export function historyList({ name, args, tracing, signal }) {
     try {
       const answer = await read();
       const fresh = new Set(answer.messages.map(identity));
-      const kept = state.rows.slice(pageRows).filter((row) => !fresh.has(identity(row)));
-      state.rows = [...answer.messages, ...kept];
-      if (kept.length === 0) state.next = answer.next_before;
+      if (state.rows.length === 0) state.next = answer.next_before;
+      state.rows = [...answer.messages, ...state.rows.filter((row) => !fresh.has(identity(row)))].slice(0, mostRows);
       state.history = answer.history;
       show();
     } catch (error) { fail(error); }
@@ -62,7 +63,8 @@ export function historyList({ name, args, tracing, signal }) {
   let pending;
   const later = () => { clearTimeout(pending); pending = setTimeout(refresh, settleMilliseconds); };
   tracing?.addEventListener('step', later);
-  signal.addEventListener('abort', () => clearTimeout(pending));
+  const timer = tracing ? undefined : setInterval(() => document.hidden || place.contains(document.activeElement) || refresh(), refreshMilliseconds);
+  signal.addEventListener('abort', () => { clearTimeout(pending); clearInterval(timer); });
   refresh();
   return [h('div', { class: 'row' }, choice), place, ctl(name, { ...args, limit: pageRows })];
 }
@@ -71,14 +73,15 @@ function identity(row) {
   return `${row.kind} ${row.device} ${row.sender_id} ${row.persistent_id ?? row.message_id} ${row.steps[0]?.time}`;
 }
 
-function rowsOf({ rows, filter }) {
+function rowsOf({ rows, filter, isOfDevice }) {
   const shown = rows.map((row) => ({ row, end: outcome(row) })).filter(({ end }) => fits(end, filter));
   return table('Recent messages, the latest first', [
     { title: 'Message', cell: ({ row }) => name(row) },
     { title: 'Outcome', by: ({ end }) => end.word, cell: ({ row }) => outcomeBadge(row) },
     { title: 'Detail', by: ({ end }) => end.detail, cell: ({ end }) => (end.detail ? words(end.detail) : '') },
     { title: 'What', by: ({ row }) => row.kind, cell: ({ row }) => row.kind },
-    { title: 'Sender', by: ({ row }) => row.sender_id, cell: ({ row }) => (row.sender_id ? h('a', { href: link(['senders', row.sender_id]) }, row.sender_id) : '–') },
+    isOfDevice ? { title: 'Sender', by: ({ row }) => row.sender_id, cell: ({ row }) => (row.sender_id ? h('a', { href: link(['senders', row.sender_id]) }, row.sender_id) : '–') }
+      : { title: 'Device', by: ({ row }) => row.device, cell: ({ row }) => (row.device ? h('a', { href: link(['messages', row.device]) }, row.device) : '–') },
     { title: 'Begun', by: ({ row }) => row.steps[0]?.time, cell: ({ row }) => distance(row.steps[0]?.time) },
     { title: 'Took', by: ({ row, end }) => (end.isOver ? new Date(row.steps.at(-1).time) - new Date(row.steps[0].time) : null), number: true, cell: ({ row, end }) => (end.isOver ? took(row) : '') },
   ], shown, { empty: filter ? 'None of the messages that are shown has this outcome.' : 'The history has no message of it.' });
