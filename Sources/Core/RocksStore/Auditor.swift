@@ -113,7 +113,9 @@ struct Auditor: ~Copyable {
                 _ = try TopicRecord.message(value, name)
                 try Self.checkOwner(.sender(name.sender), key, partitions)
                 audit.topicJobs += 1
-            case (.body, let name?, _): _ = try TopicRecord.body(value, name)
+            case (.body, let name?, _): _ = try SharedBodyRecord.body(value, .topic(name))
+            case (.requestBody, let name?, _):
+                _ = try SharedBodyRecord.body(value, .request(name.sender, name.sequence))
             case (.entry, _, let sequence?): _ = try TopicRecord.entry(value, sequence, of: partition)
             case (.progress, _, let sequence?): _ = try TopicRecord.progress(value, sequence, of: partition)
             case (.mark, _, _): guard TopicMark(key, value) != nil else { throw .value }

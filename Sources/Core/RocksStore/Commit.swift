@@ -217,7 +217,8 @@ struct Commit: ~Copyable {
         case .putTopicMark(let mark, let partition):
             try checks.put(mark)
             put(mark, partition)
-        case .removeTopicBody(let name, let partition, let time): removeBody(of: name, partition, time)
+        case .putSharedBody(let shared, let partition, let time): try put(shared, partition, time)
+        case .removeSharedBody(let name, let partition, let time): removeBody(name, partition, time)
         case .putTopicPosition(let device, let place):
             put(.registry, Key.position(device).bytes, Key(place.number).bytes)
         case .listForGateway(let subscription): list(subscription)

@@ -265,7 +265,7 @@ extension ExpiryKey {
             self.init(time: time, kind: .message, owner: device.number, sequence: sequence.number)
         case .upstream(let sender, let sequence, let time, _):
             self.init(time: time, kind: .upstream, owner: sender.number, sequence: sequence.number)
-        case .topicBody(let name, _, let time): self.init(bodyOf: name, endsAt: time)
+        case .sharedBody(let name, _, let time): self.init(bodyOf: name, endsAt: time)
         }
     }
 }

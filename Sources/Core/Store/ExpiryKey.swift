@@ -9,6 +9,8 @@ public struct ExpiryKey: Hashable, Comparable, Sendable {
         case upstream = 1
         /// The pairs of a topic message in a partition. The owner is the sender of the topic message.
         case topicBody = 2
+        /// The pairs of a request to many in a partition. The owner is its sender.
+        case requestBody = 3
     }
 
     /// The time of expiry.
@@ -42,10 +44,14 @@ public struct ExpiryKey: Hashable, Comparable, Sendable {
             sequence: upstream.sequence.number)
     }
 
-    /// Creates the key of the pairs of a topic message.
-    public init(bodyOf name: TopicMessageName, endsAt time: UnixMilliseconds) {
-        self.init(
-            time: time, kind: .topicBody, owner: name.sender.number, sequence: name.sequence.number)
+    /// Creates the key of shared pairs.
+    public init(bodyOf name: SharedBodyName, endsAt time: UnixMilliseconds) {
+        let kind: Kind =
+            switch name {
+            case .topic: .topicBody
+            case .request: .requestBody
+            }
+        self.init(time: time, kind: kind, owner: name.sender.number, sequence: name.sequence.number)
     }
 
     /// Returns the owner of the entry in the index of a partition.
@@ -53,7 +59,7 @@ public struct ExpiryKey: Hashable, Comparable, Sendable {
         switch kind {
         case .message: .device(DeviceID(owner))
         case .upstream: .sender(SenderID(owner))
-        case .topicBody: .partition(partition)
+        case .topicBody, .requestBody: .partition(partition)
         }
     }
 
@@ -63,9 +69,12 @@ public struct ExpiryKey: Hashable, Comparable, Sendable {
         case .message: .message(DeviceID(owner), SequenceNumber(sequence), expiresAt: time)
         case .upstream: .upstream(SenderID(owner), SequenceNumber(sequence), expiresAt: time, author: author)
         case .topicBody:
-            .topicBody(
-                TopicMessageName(sender: SenderID(owner), sequence: SequenceNumber(sequence)),
+            .sharedBody(
+                .topic(TopicMessageName(sender: SenderID(owner), sequence: SequenceNumber(sequence))),
                 partition: partition, expiresAt: time)
+        case .requestBody:
+            .sharedBody(
+                .request(SenderID(owner), SequenceNumber(sequence)), partition: partition, expiresAt: time)
         }
     }
 

@@ -36,7 +36,7 @@ public struct MemoryState: Sendable {
     private var subscriptions = SubscriptionLists()
     private var positions: [DeviceID: SequenceNumber] = [:]
     /// The topic messages of each partition.
-    private var topics: [TopicTable]
+    private(set) var topics: [TopicTable]
     private var installations: [[UInt8]: Set<RegistrationName>] = [:]
     private var installationRecords: [[UInt8]: InstallationRecord] = [:]
     private var gatewayMarks: Set<DeviceID> = []
@@ -103,17 +103,18 @@ public struct MemoryState: Sendable {
         case .putTopicMessage(let message):
             let partition = partition(of: .sender(message.name.sender))
             topics[partition].messages[message.name] = message
-            putBody(of: message, partition)
+            put(message.shared, partition, message.bodyEndsAt)
         case .removeTopicMessage(let name): topics[partition(of: .sender(name.sender))].messages[name] = nil
         case .putTopicEntry(let entry, let partition):
             topics[partition].put(entry)
-            if entry.kind == .message { putBody(of: entry.message, partition) }
+            if entry.kind == .message { put(entry.message.shared, partition, entry.message.bodyEndsAt) }
         case .putTopicProgress(let place, let progress, let partition):
             topics[partition].put(progress, at: place)
         case .removeTopicEntry(let place, let partition): topics[partition].removeEntry(at: place)
         case .putTopicMark(let mark, let partition): topics[partition].put(mark)
-        case .removeTopicBody(let name, let partition, let time):
-            topics[partition].removeBody(of: name)
+        case .putSharedBody(let shared, let partition, let end): put(shared, partition, end)
+        case .removeSharedBody(let name, let partition, let time):
+            topics[partition].removeBody(name)
             expiry[partition].remove(ExpiryKey(bodyOf: name, endsAt: time))
         case .putTopicPosition(let device, let place): positions[device] = place
         case .listForGateway(let subscription):
@@ -157,9 +158,9 @@ public struct MemoryState: Sendable {
         if message.kind == .message { count(.accepted, down: message.device, &outcome) }
     }
 
-    private mutating func putBody(of message: TopicMessage, _ partition: Int) {
-        guard topics[partition].putBody(of: message) else { return }
-        expiry[partition].insert(ExpiryKey(bodyOf: message.name, endsAt: message.bodyEndsAt))
+    private mutating func put(_ shared: SharedBody, _ partition: Int, _ end: UnixMilliseconds) {
+        guard topics[partition].put(shared) else { return }
+        expiry[partition].insert(ExpiryKey(bodyOf: shared.reference.name, endsAt: end))
     }
 
     private mutating func put(
@@ -246,14 +247,12 @@ public struct MemoryState: Sendable {
 
     /// Returns a message with the pairs that it shares, if its partition has them.
     private func joined(_ message: StoredMessage) -> StoredMessage {
-        guard let name = message.topic?.message,
+        guard let name = message.shared?.name,
             let shared = topics[partition(of: .device(message.device))].bodies[name]
         else { return message }
         var message = message
-        message.topic = shared.reference
-        message.fields = MessageFields(
-            messageID: message.messageID, collapseKey: message.collapseKey, body: shared.body,
-            apns: message.apns.map { _ in shared.apns ?? [] })
+        message.shared = shared.reference
+        message.fields = shared.joined(to: message.fields)
         return message
     }
 

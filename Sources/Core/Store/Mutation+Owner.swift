@@ -23,7 +23,7 @@ extension Mutation {
         case .removeTopicMessage(let name): .sender(name.sender)
         case .putTopicEntry(_, let partition), .putTopicProgress(_, _, let partition),
             .removeTopicEntry(_, let partition), .putTopicMark(_, let partition),
-            .removeTopicBody(_, let partition, _):
+            .putSharedBody(_, let partition, _), .removeSharedBody(_, let partition, _):
             .partition(partition)
         case .putGroup(let group): .sender(group.name.sender)
         case .removeGroup(let name, _): .sender(name.sender)

@@ -7,21 +7,29 @@ extension StoredMessage {
     /// Throws unless the message can be stored and read back.
     public func demandStorable() throws(StoreError) {
         try demand(sequence.number > 0, "a message has sequence 0", "device \(device.number)")
-        if let topic {
-            // The record holds the sequence of the topic message alone: the sender is that of the message.
+        if let name = shared?.name {
+            // The record holds the sequence of the name alone: the sender is that of the message.
             try demand(
-                topic.message.sender == sender,
-                "a message shares the pairs of another sender's topic message",
-                "device \(device.number)")
+                name.sender == sender && name.sequence.number > 0,
+                "a message shares the pairs of another sender, or of none", "device \(device.number)")
         }
         if case .discardedMarker(let count) = kind {
             try demand(count >= 0, "a marker has a negative count", "device \(device.number)")
         }
         if case .sendError(let message) = kind {
             try demand(
-                message.number > 0 && sender != nil && topic == nil && body.isEmpty,
+                message.number > 0 && sender != nil && shared == nil && body.isEmpty,
                 "the report of an expiry names no message, or has pairs", "device \(device.number)")
         }
+    }
+}
+
+extension SharedBody {
+    /// Throws unless messages can name the pairs.
+    public func demandStorable() throws(StoreError) {
+        let name = reference.name
+        try demand(
+            name.sequence.number > 0, "shared pairs have sequence 0", "sender \(name.sender.number)")
     }
 }
 
@@ -244,6 +252,7 @@ public struct BatchChecks: Sendable {
         case .putTopicMessage(let message): try message.demandStorable()
         case .putTopicEntry(let entry, _): try entry.demandStorable()
         case .putTopicMark(let mark, _): try put(mark)
+        case .putSharedBody(let shared, _, _): try shared.demandStorable()
         case .putMessage(let message):
             try message.demandStorable()
             try put(message)

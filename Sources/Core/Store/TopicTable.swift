@@ -1,5 +1,5 @@
 import Basics
-import Delivery
+public import Delivery
 
 /// The topic messages of one partition in memory: those of its senders, its log, and the subscriptions of its iOS apps.
 struct TopicTable: Sendable {
@@ -20,7 +20,7 @@ struct TopicTable: Sendable {
     private var entries: [SequenceNumber: TopicEntry] = [:]
     private var sources: [Int: SequenceNumber] = [:]
     private var listed: Set<Listed> = []
-    private(set) var bodies: [TopicMessageName: SharedBody] = [:]
+    private(set) var bodies: [SharedBodyName: SharedBody] = [:]
 
     /// The marks, by source.
     var marks: [TopicMark] {
@@ -43,12 +43,12 @@ struct TopicTable: Sendable {
 
     mutating func removeEntry(at sequence: SequenceNumber) { entries[sequence] = nil }
 
-    /// Puts the pairs of a message. Returns whether they were not there.
-    mutating func putBody(of message: TopicMessage) -> Bool {
-        bodies.updateValue(SharedBody(message), forKey: message.name) == nil
+    /// Puts shared pairs. Returns whether they were not there.
+    mutating func put(_ shared: SharedBody) -> Bool {
+        bodies.updateValue(shared, forKey: shared.reference.name) == nil
     }
 
-    mutating func removeBody(of name: TopicMessageName) { bodies[name] = nil }
+    mutating func removeBody(_ name: SharedBodyName) { bodies[name] = nil }
 
     mutating func list(_ subscription: Subscription) { listed.insert(Listed(subscription)) }
 
@@ -72,12 +72,17 @@ struct TopicTable: Sendable {
     }
 }
 
+extension MemoryState {
+    /// The names of the shared pairs that a partition has.
+    public func sharedBodies(_ partition: Int) -> Set<SharedBodyName> { Set(topics[partition].bodies.keys) }
+}
+
 extension StoredMessage {
-    /// The message as its record has it: it names the topic message whose pairs it shares.
+    /// The message as its record has it: it names the pairs that it shares.
     var recorded: StoredMessage {
-        guard let topic else { return self }
+        guard let shared else { return self }
         var message = self
-        message.topic = TopicReference(withoutBodyOf: topic.message)
+        message.shared = SharedReference(withoutBodyOf: shared.name)
         message.fields = MessageFields(
             messageID: messageID, collapseKey: collapseKey, body: [], apns: apns.map { _ in [] })
         return message

@@ -76,7 +76,7 @@ import Testing
     func shared() throws {
         var values = RandomValues(seed: 1)
         let name = values.messageName()
-        var message = values.message(topic: TopicReference(message: name, path: Array("/topics/a".utf8)))
+        var message = values.message(shared: SharedReference(.topic(name), path: Array("/topics/a".utf8)))
         message.fields = MessageFields(messageID: [1], body: [2, 3], apns: [4])
         let bytes = try entries([values.batch([.putMessage(message)])])
         guard case .putMessage(let read)? = try batches(in: bytes).first?.mutations.first else {
@@ -84,7 +84,7 @@ import Testing
             return
         }
         message.fields = MessageFields(messageID: [1], body: [], apns: [])
-        message.topic = TopicReference(withoutBodyOf: name)
+        message.shared = SharedReference(withoutBodyOf: .topic(name))
         #expect(read == message)
     }
 
@@ -162,7 +162,7 @@ import Testing
             ([1, 0, 1, 1, 0, 5], .unknownCase(of: "mutation", number: 0)),
             ([1, 0, 1, 1, 27, 5], .unknownCase(of: "mutation", number: 27)),
             ([1, 0, 1, 1, 17, 5], .unknownCase(of: "mutation", number: 17)),
-            ([1, 0, 1, 1, 39, 5], .unknownCase(of: "mutation", number: 39)),
+            ([1, 0, 1, 1, 40, 5], .unknownCase(of: "mutation", number: 40)),
             ([1, 0, 1, 1, 33, 0x80, 8, 5], .value(of: "partition")),
             ([1, 0, 1, 1, 34, 0, 0x80, 8, 5], .value(of: "partition")),
             ([1, 0, 1, 1, 12, 1, 1, 0, 11], .unknownCase(of: "milestone", number: 11)),

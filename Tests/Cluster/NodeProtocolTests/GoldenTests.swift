@@ -33,11 +33,11 @@ import Testing
     @Test("events keep their bytes") func events() throws {
         #expect(
             try events { $0.event($1 as DeviceEventCase) } == [
-                0x2ae0eb112e924457, 0xf8e35bdc8f7c6972, 0x7a7ef0a0411746f8, 0xa028ffeb88350dce,
+                0x31646b51f39c8edc, 0xf8e35bdc8f7c6972, 0x7a7ef0a0411746f8, 0xa028ffeb88350dce,
                 0x9b8eca40da43f4df, 0x0428417f21d06f06, 0x8263e975ddddd3aa, 0x6365cb911eea8673,
                 0xf50d1942f01206ab, 0x2999b236e244f041, 0xed2bd6a844e0676b, 0x01206e23aa1ae955,
                 0x6ce94faa80a60471, 0xf86361f11b7f73c5, 0x4a8d130ed3960ef7, 0x9b0f475cd44e5990,
-                0x91bffacb8bed1a47, 0xe4f0c6aff1b52d87, 0x74ff63960153698d, 0xc974c4d8173efc71,
+                0x91bffacb8bed1a47, 0xe4f0c6aff1b52d87, 0x74ff63960153698d, 0x81b3f72de539140e,
                 0x5057179301a37df6, 0x40c2ce602b671790, 0x130e2395b67f7d9c, 0xcce19452e41132b7,
                 0x90d320521002af00, 0x33a8ee20a7bb3eac, 0x2806fed1d40f981d,
             ])
@@ -46,15 +46,15 @@ import Testing
                 0x10b62a4f35dba0b3, 0x387d22c32ee739c7, 0x97bf48e91544ffc6, 0xf51219326682ea8a,
                 0x1013379665de2b46, 0xe7ec9f850b9dd777, 0xa83f43f8527ed6b0, 0x76db13a06eb7a9f8,
                 0x39ce3bcfa1a9724d, 0xb06e03f5d9136387, 0x2b2b8b69bbdfea42, 0xdea40555f43bc37a,
-                0xc3fc66b12ed5b540, 0x6a4050ef028f2aca, 0x28fcfb8d745500c6,
+                0xa16b77757717e1b5, 0x6a4050ef028f2aca, 0x28fcfb8d745500c6,
             ])
         #expect(
             try events { $0.event($1 as GroupEventCase) } == [
-                0x18e438bc3032101a, 0xe430a190f390a96f, 0x93c151606fee6be9,
+                0x18e438bc3032101a, 0xbb2295a3a7d626aa, 0x93c151606fee6be9,
             ])
         #expect(
             try events { $0.event($1 as TopicEventCase) } == [
-                0xbc6bd3ca216fd128
+                0xf3d2e02ee7fec926
             ])
         #expect(
             try events { $0.event($1 as TopicLogEventCase) } == [
@@ -62,14 +62,14 @@ import Testing
             ])
         #expect(
             try events { $0.event($1 as InstallationEventCase) } == [
-                0x2244297283682c75, 0x2cc377d90b832ba9,
+                0x9119e9fdd511cc9c, 0x2cc377d90b832ba9,
             ])
     }
 
     @Test("requests in events keep their bytes") func requests() throws {
         #expect(
             try events { .installation($0.bytes(), .requested($0.installationRequest($1))) } == [
-                0xeb587a74467c30b0, 0x99d726b43778189e, 0x741c5263f8433502, 0xdaabad5be962ffed,
+                0xeb587a74467c30b0, 0x99d726b43778189e, 0x741c5263f8433502, 0x6e980f88289e7151,
                 0xdbb0621debe50392, 0x319bfe48daf3e90f, 0x851f823c493a7299, 0x434f4aa4df66b1da,
                 0x04fefbe7bec01f18, 0xaf18feaa39641961, 0x3353e3208323d327, 0xbf8f20202f8eb0ea,
                 0x62645bdb99d1ed8a, 0x879763128947114d,
@@ -95,7 +95,7 @@ import Testing
             ])
         #expect(
             try commands { $0.command($1 as DeviceCommandCase) } == [
-                0xedecf53265d347d1, 0x2b6a845a489e6901, 0x3c065ebe13ceb3e2, 0xe91c8b0212d84879,
+                0xedecf53265d347d1, 0x2b6a845a489e6901, 0xa7f6232d7f0ee89a, 0xe91c8b0212d84879,
                 0x05b269230618386a, 0x4cb4631a4b0e590a,
             ])
         #expect(
@@ -130,13 +130,13 @@ import Testing
             try hashes(MutationCase.self) { try entries([$0.batch([$0.mutation($1)])]) } == [
                 0x5af2d181e4e3024a, 0x02251198f8933817, 0x874a53626e58cced, 0x11ec9821f9d899c6,
                 0x119a62fbbfc6fe66, 0xcf6517969563eccd, 0x22bd98b2b0245829, 0x98eb929bfaacec2d,
-                0x37d71352e1e3afb7, 0x1af146292d82f8d8, 0xde5e8a0d0e59b28f, 0x081dd0d8fb6891cb,
+                0x37d71352e1e3afb7, 0x1af146292d82f8d8, 0x70451454a854e989, 0x081dd0d8fb6891cb,
                 0x81ecce28292bd2e2, 0x2a0c97e0a589f1e0, 0x0e662edfc89adc9d, 0xc1f94c76c9a5eb4c,
                 0x4e488edd21bda587, 0xcdbc6fcaa7f7cf77, 0xaf277a9c861f3047, 0x58cc172bfdc50f9f,
                 0x960e95113f55d1b7, 0xdc08cb4519536017, 0xb68f7c2d786ff701, 0x7af80b64a21effb3,
                 0xc37573048a46817f, 0xbd95b7eecebc8c93, 0x2bbcbe0eefd15781, 0x8eacfd2552bd4991,
-                0x6524a6b2301d3c26, 0x15cbda640f908418, 0x7ce154cca9026a6d, 0x7427bd0a968fbd67,
-                0xd2d2325f7be76ee1,
+                0x6524a6b2301d3c26, 0x21d0c512e37d787a, 0x7ce154cca9026a6d, 0x7427bd0a968fbd67,
+                0xd2d2325f7be76ee1, 0x6572e0546b28eebb,
             ])
     }
 

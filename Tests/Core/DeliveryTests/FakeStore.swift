@@ -30,8 +30,8 @@ struct FakeStore {
     var topicLogs: [Int: [TopicEntry]] = [:]
     var topicMarks: [Int: [Int: SequenceNumber]] = [:]
     var topicPositions: [DeviceID: SequenceNumber] = [:]
-    /// The pairs that topic messages share, by partition.
-    var topicBodies: [Int: [TopicMessageName: TopicMessage]] = [:]
+    /// The pairs that messages share, by partition.
+    var sharedBodies: [Int: [SharedBodyName: SharedBody]] = [:]
     /// Whether those pairs are damaged.
     var hasDamagedBodies = false
     /// Subscriptions of iOS apps.
@@ -104,7 +104,8 @@ struct FakeStore {
                 missingReceipts.append(gone.messageID)
             }
         case .putTopicMessage, .removeTopicMessage, .putTopicEntry, .putTopicProgress, .removeTopicEntry,
-            .putTopicMark, .removeTopicBody, .putTopicPosition, .listForGateway, .unlistForGateway:
+            .putTopicMark, .putSharedBody, .removeSharedBody, .putTopicPosition, .listForGateway,
+            .unlistForGateway:
             applyTopic(mutation)
         case .markForGateway(let device): gatewayMarks.insert(device)
         case .unmarkForGateway(let device): gatewayMarks.remove(device)
@@ -287,11 +288,12 @@ extension FakeStore {
         switch mutation {
         case .putTopicMessage(let message):
             topicMessages.append(message)
-            topicBodies[partition(of: message.name.sender), default: [:]][message.name] = message
+            sharedBodies[partition(of: message.name.sender), default: [:]][.topic(message.name)] =
+                message.shared
         case .removeTopicMessage(let name): topicMessages.removeAll { $0.name == name }
         case .putTopicEntry(var entry, let partition):
             if entry.kind == .message {
-                topicBodies[partition, default: [:]][entry.message.name] = entry.message
+                sharedBodies[partition, default: [:]][.topic(entry.message.name)] = entry.message.shared
             }
             entry.message.body = []
             entry.message.apns = entry.message.apns.map { _ in [] }
@@ -303,7 +305,9 @@ extension FakeStore {
             topicLogs[partition]?.removeAll { $0.sequence == place }
         case .putTopicMark(let mark, let partition):
             topicMarks[partition, default: [:]][mark.source] = mark.through
-        case .removeTopicBody(let name, let partition, _): topicBodies[partition]?[name] = nil
+        case .putSharedBody(let shared, let partition, _):
+            sharedBodies[partition, default: [:]][shared.reference.name] = shared
+        case .removeSharedBody(let name, let partition, _): sharedBodies[partition]?[name] = nil
         case .putTopicPosition(let device, let place): topicPositions[device] = place
         case .listForGateway(let subscription): gatewayList.append(subscription)
         case .unlistForGateway(let subscription): gatewayList.removeAll { $0.isSame(as: subscription) }
@@ -312,18 +316,16 @@ extension FakeStore {
     }
 
     fileprivate func joined(_ message: StoredMessage) -> StoredMessage {
-        guard let name = message.topic?.message else { return message }
+        guard let name = message.shared?.name else { return message }
         let partition = PartitionKey.device(message.device).partition(of: partitions)
         var message = message
-        guard let shared = topicBodies[partition]?[name], !hasDamagedBodies else {
-            message.topic = TopicReference(withoutBodyOf: name)
+        guard let shared = sharedBodies[partition]?[name], !hasDamagedBodies else {
+            message.shared = SharedReference(withoutBodyOf: name)
             message.body = []
             return message
         }
-        message.topic = TopicReference(message: name, path: shared.target.path)
-        message.fields = MessageFields(
-            messageID: message.messageID, collapseKey: message.collapseKey, body: shared.body,
-            apns: message.apns == nil ? nil : shared.apns ?? [])
+        message.shared = shared.reference
+        message.fields = shared.joined(to: message.fields)
         return message
     }
 

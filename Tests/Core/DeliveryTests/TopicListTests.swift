@@ -105,9 +105,9 @@ extension TopicLogTests {
         bench.runTurns()
         bench.settle()
         #expect(bench.store.messages[names[0].device]?.map(\.messageID) == [bytes("m2")], "canary")
-        #expect(bench.store.topicBodies[0]?.count == 2, "the other device still has the first one")
+        #expect(bench.store.sharedBodies[0]?.count == 2, "the other device still has the first one")
         bench.collectTopics(names)
-        #expect(bench.store.topicBodies[0]?.count == 1 && bench.store.holds)
+        #expect(bench.store.sharedBodies[0]?.count == 1 && bench.store.holds)
     }
 
     @Test("a now-or-never message is not one of too many while iOS apps are looked for")

@@ -69,7 +69,7 @@ import Testing
         bench.collectTopics(names)
         #expect(Self.counts(bench, names) == (0..<count).map { $0 % 3 == 0 ? 0 : 1 })
         let first = bench.store.messages[names[1].device]?.first
-        #expect(first?.topic?.message.sender == Harness.sender && first?.body.isEmpty == true)
+        #expect(first?.shared?.name.sender == Harness.sender && first?.body.isEmpty == true)
         #expect(bench.store.holds)
         #expect(bench.topicJobs == 1 && bench.topicJobsOpen == 0)
         #expect(bench.topicMembers == Self.counts(bench, names).reduce(0, +))
@@ -112,7 +112,7 @@ import Testing
         #expect(delivery?.isStored == false)
         bench.collectTopics(names)
         #expect(Self.counts(bench, names) == [0, 0, 0])
-        #expect(bench.store.topicBodies.isEmpty && bench.store.topicLogs.isEmpty)
+        #expect(bench.store.sharedBodies.isEmpty && bench.store.topicLogs.isEmpty)
     }
 
     /// Conditions of up to three topics, as truth tables.
@@ -132,8 +132,8 @@ import Testing
         bench.collectTopics(names)
         #expect(Self.counts(bench, names) == (0..<40).map { table >> ($0 & 7) & 1 })
         #expect(bench.store.topicMessages.isEmpty)
-        let bodies = bench.store.topicBodies.values.flatMap(\.values)
-        #expect(bodies.allSatisfy { $0.target.path == [] }, "from the sender")
+        let bodies = bench.store.sharedBodies.values.flatMap(\.values)
+        #expect(bodies.allSatisfy { $0.reference.path == [] }, "from the sender")
     }
 
     @Test("A condition is resolved with the fewest passes over topics")
@@ -300,10 +300,10 @@ import Testing
             bench.reportAnswer(bench.partitions[owner])
         }
         #expect(bench.store.topicLogs[owner]?.map(\.message.messageID) == [bytes("m2")], "canary")
-        #expect(bench.store.topicBodies[owner]?.count == 2)
+        #expect(bench.store.sharedBodies[owner]?.count == 2)
         bench.settle()
         #expect(bench.store.topicMessages.isEmpty)
-        #expect(bench.store.topicBodies.mapValues(\.count) == [0: 1, 1: 1, 2: 1])
+        #expect(bench.store.sharedBodies.mapValues(\.count) == [0: 1, 1: 1, 2: 1])
     }
 
     @Test("A message that expires leaves the logs, and its pairs are removed after the last mailbox")
@@ -320,13 +320,13 @@ import Testing
         bench.collectTopics(names)
         #expect(Self.counts(bench, names) == [0, 0, 0])
         #expect(bench.store.topicMessages.isEmpty && bench.store.topicLogs.values.joined().isEmpty)
-        for (partition, bodies) in bench.store.topicBodies {
+        for (partition, bodies) in bench.store.sharedBodies {
             for name in bodies.keys {
                 bench.post(
-                    .expired(.topicBody(name, partition: partition, expiresAt: bench.now.wall)))
+                    .expired(.sharedBody(name, partition: partition, expiresAt: bench.now.wall)))
             }
         }
         bench.settle()
-        #expect(bench.store.topicBodies.values.map(\.count).max() == 0)
+        #expect(bench.store.sharedBodies.values.map(\.count).max() == 0)
     }
 }

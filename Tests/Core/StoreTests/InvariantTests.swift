@@ -32,12 +32,17 @@ import Testing
     private static let planted: [(problem: String, mutation: Mutation)] = [
         ("a message has sequence 0", .putMessage(Samples.message(5, 0))),
         (
-            "a message shares the pairs of another sender's topic message",
+            "a message shares the pairs of another sender, or of none",
             .putMessage(
                 changed(Samples.message(5, 1)) {
-                    $0.topic = TopicReference(message: Samples.topicName(7), path: [])
+                    $0.shared = SharedReference(.topic(Samples.topicName(7)), path: [])
                 })
         ),
+        (
+            "a message shares the pairs of another sender, or of none",
+            .putMessage(Samples.copy(of: Samples.requestBody(0), 5, 1))
+        ),
+        ("shared pairs have sequence 0", .putSharedBody(Samples.requestBody(0), partition: 0, expiresAt: 5)),
         (
             "a marker has a negative count",
             .putMessage(Samples.message(5, 1, kind: .discardedMarker(count: -1)))
@@ -131,7 +136,7 @@ import Testing
         ),
         (
             "a batch changes a row that another partition owns",
-            .removeTopicBody(Samples.topicName(), partition: -1, expiresAt: 0)
+            .removeSharedBody(.topic(Samples.topicName()), partition: -1, expiresAt: 0)
         ),
     ]
 
@@ -180,8 +185,9 @@ import Testing
             .putTopicProgress(entry.sequence, TopicProgress(reached: 1), partition: partition),
             .removeTopicEntry(entry.sequence, partition: partition),
             .putTopicMark(TopicMark(source: 0, through: entry.sequence), partition: partition),
-            .removeTopicBody(
-                entry.message.name, partition: partition, expiresAt: entry.message.bodyEndsAt),
+            .removeSharedBody(
+                .topic(entry.message.name), partition: partition, expiresAt: entry.message.bodyEndsAt),
+            .putSharedBody(Samples.requestBody(), partition: partition, expiresAt: 5),
             .putTopicPosition(DeviceID(5), entry.sequence), .listForGateway(subscription),
             .unlistForGateway(subscription),
         ]

@@ -28,7 +28,7 @@ import Testing
         for partition in 0..<store.partitions {
             try store.apply(
                 .removeTopicEntry(place, partition: partition),
-                .removeTopicBody(message.name, partition: partition, expiresAt: message.bodyEndsAt))
+                .removeSharedBody(.topic(message.name), partition: partition, expiresAt: message.bodyEndsAt))
         }
         try store.apply(.removeDevice(DeviceID(5)))
         try expectNothingLeft(in: store)

@@ -18,10 +18,16 @@ struct NaiveTopics {
         var topic: TopicName
     }
 
+    /// Shared pairs and when they expire.
+    struct Body {
+        var shared: SharedBody
+        var endsAt: UnixMilliseconds
+    }
+
     var messages: [TopicMessageName: TopicMessage] = [:]
     var entries: [Place<SequenceNumber>: TopicEntry] = [:]
     var marks: [Place<Int>: SequenceNumber] = [:]
-    var bodies: [Place<TopicMessageName>: TopicMessage] = [:]
+    var bodies: [Place<SharedBodyName>: Body] = [:]
     var positions: [DeviceID: SequenceNumber] = [:]
     var listed: Set<Listed> = []
 
@@ -32,16 +38,13 @@ struct NaiveTopics {
         switch mutation {
         case .putTopicMessage(let message):
             messages[message.name] = message
-            bodies[Place(partition: Self.partition(.sender(message.name.sender)), item: message.name)] =
-                message
+            put(message.shared, Self.partition(.sender(message.name.sender)), message.bodyEndsAt)
             return .topicMessagePut
         case .removeTopicMessage(let name):
             return messages.removeValue(forKey: name) == nil ? .rowMissing : .topicMessageRemoved
         case .putTopicEntry(let entry, let partition):
             entries[Place(partition: partition, item: entry.sequence)] = entry
-            if entry.kind == .message {
-                bodies[Place(partition: partition, item: entry.message.name)] = entry.message
-            }
+            if entry.kind == .message { put(entry.message.shared, partition, entry.message.bodyEndsAt) }
             return .entryPut
         case .putTopicProgress(let sequence, let progress, let partition):
             let place = Place(partition: partition, item: sequence)
@@ -54,7 +57,10 @@ struct NaiveTopics {
         case .putTopicMark(let mark, let partition):
             marks[Place(partition: partition, item: mark.source)] = mark.through
             return .topicMarkPut
-        case .removeTopicBody(let name, let partition, _):
+        case .putSharedBody(let shared, let partition, let end):
+            put(shared, partition, end)
+            return .bodyPut
+        case .removeSharedBody(let name, let partition, _):
             let gone = bodies.removeValue(forKey: Place(partition: partition, item: name))
             return gone == nil ? .rowMissing : .bodyRemoved
         case .putTopicPosition(let device, let place):
@@ -69,18 +75,22 @@ struct NaiveTopics {
         }
     }
 
+    private mutating func put(_ shared: SharedBody, _ partition: Int, _ end: UnixMilliseconds) {
+        bodies[Place(partition: partition, item: shared.reference.name)] = Body(shared: shared, endsAt: end)
+    }
+
     /// Returns a message as it is read.
     func joined(_ message: StoredMessage) -> StoredMessage {
-        guard let name = message.topic?.message else { return message }
+        guard let name = message.shared?.name else { return message }
         let place = Place(partition: Self.partition(.device(message.device)), item: name)
         return bodies[place] == nil ? Self.bare(message) : message
     }
 
     /// Returns a message without the pairs that it shares.
     static func bare(_ message: StoredMessage) -> StoredMessage {
-        guard let name = message.topic?.message else { return message }
+        guard let name = message.shared?.name else { return message }
         var bare = message
-        bare.topic = TopicReference(withoutBodyOf: name)
+        bare.shared = SharedReference(withoutBodyOf: name)
         bare.body = []
         bare.apns = message.apns.map { _ in [] }
         return bare
@@ -88,8 +98,8 @@ struct NaiveTopics {
 
     /// Returns the pairs that expire by a time.
     func ends(by time: UnixMilliseconds) -> [ExpiredEntry] {
-        bodies.filter { $0.value.bodyEndsAt <= time }.map {
-            .topicBody($0.key.item, partition: $0.key.partition, expiresAt: $0.value.bodyEndsAt)
+        bodies.filter { $0.value.endsAt <= time }.map {
+            .sharedBody($0.key.item, partition: $0.key.partition, expiresAt: $0.value.endsAt)
         }
     }
 

@@ -43,7 +43,7 @@ import Testing
             switch try answer.get() {
             case .expired(let entries):
                 keys += entries.map { entry in
-                    guard case .topicBody(let name, _, _) = entry else { return entry.key }
+                    guard case .sharedBody(let name, _, _) = entry else { return entry.key }
                     #expect(entry.key == .partition(partition))
                     return .sender(name.sender)
                 }
@@ -97,8 +97,9 @@ import Testing
                 .removeUpstream(
                     sender, SequenceNumber(3_000), expiresAt: Samples.now + Samples.day, reason: .delivered),
                 .removeTopicMessage(message.name),
-                .removeTopicBody(
-                    message.name, partition: PartitionKey.sender(sender).partition(of: store.partitions),
+                .removeSharedBody(
+                    .topic(message.name),
+                    partition: PartitionKey.sender(sender).partition(of: store.partitions),
                     expiresAt: message.bodyEndsAt))
         }
         for id in Self.installations { try store.apply(.removeInstallation(id)) }

@@ -34,8 +34,10 @@ struct RandomBatches {
             var message = Samples.message(
                 owner, sequence, ends: end, kind: kind, key: sequence % 2 == 0 ? "k" : nil)
             if sequence % 3 == 0, kind == .message {
-                let shared = Self.topicMessage(sequence)
-                message = Samples.copy(of: shared, owner, sequence)
+                message =
+                    sequence % 2 == 0
+                    ? Samples.copy(of: Self.topicMessage(sequence), owner, sequence)
+                    : Samples.copy(of: Self.requestBody(sequence / 3), owner, sequence)
                 message.expiresAt = end
             }
             return .putMessage(message)
@@ -64,6 +66,13 @@ struct RandomBatches {
     private static func topicMessage(_ sequence: UInt64) -> TopicMessage {
         Samples.topicMessage(42 + sequence % 2, 1 + sequence % 4)
     }
+
+    /// Returns the shared pairs that a sequence stands for: one of three.
+    private static func requestBody(_ sequence: UInt64) -> SharedBody {
+        Samples.requestBody(1 + sequence % 3)
+    }
+
+    private static let bodyEnd = Samples.now + 300_000_000
 
     private static func entry(_ sequence: UInt64) -> TopicEntry {
         TopicEntry(
@@ -96,7 +105,15 @@ struct RandomBatches {
             let mark = TopicMark(source: Int(sequence % 16), through: SequenceNumber(UInt64(now)))
             return .putTopicMark(mark, partition: partition)
         case 5:
-            return .removeTopicBody(message.name, partition: partition, expiresAt: message.bodyEndsAt)
+            let shared = Self.requestBody(sequence)
+            switch Int.random(in: 0...3, using: &random) {
+            case 0:
+                return .removeSharedBody(
+                    .topic(message.name), partition: partition, expiresAt: message.bodyEndsAt)
+            case 1:
+                return .removeSharedBody(shared.reference.name, partition: partition, expiresAt: Self.bodyEnd)
+            default: return .putSharedBody(shared, partition: partition, expiresAt: Self.bodyEnd)
+            }
         case 6: return .putTopicPosition(DeviceID(owner), SequenceNumber(UInt64(now)))
         default:
             let listed = Samples.subscription(owner, sequence % 3, topic: Int(sequence % 2))
@@ -179,8 +196,10 @@ struct RandomBatches {
             return [
                 .removeTopicMessage(message.name),
                 .removeTopicEntry(SequenceNumber(sequence), partition: partition),
-                .removeTopicBody(message.name, partition: partition, expiresAt: message.bodyEndsAt),
-                .removeTopicBody(message.name, partition: own, expiresAt: message.bodyEndsAt),
+                .removeSharedBody(.topic(message.name), partition: partition, expiresAt: message.bodyEndsAt),
+                .removeSharedBody(.topic(message.name), partition: own, expiresAt: message.bodyEndsAt),
+                .removeSharedBody(
+                    requestBody(sequence).reference.name, partition: partition, expiresAt: bodyEnd),
             ]
         }
     }

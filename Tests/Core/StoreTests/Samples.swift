@@ -92,11 +92,28 @@ enum Samples {
             apns: sequence % 2 == 0 ? nil : Array("{}".utf8))
     }
 
+    /// Returns the pairs of a request to many, with a part for APNs if its sequence is odd.
+    static func requestBody(_ sequence: UInt64 = 1) -> SharedBody {
+        SharedBody(
+            reference: SharedReference(.request(SenderID(42), SequenceNumber(sequence))),
+            body: Array("pairs of request \(sequence)".utf8),
+            apns: sequence % 2 == 0 ? nil : Array("{}".utf8))
+    }
+
+    /// Returns a mailbox entry that shares such pairs, with them.
+    static func copy(of shared: SharedBody, _ device: UInt64, _ sequence: UInt64) -> StoredMessage {
+        var message = message(device, sequence, ends: now + 60_000, body: shared.body)
+        message.sender = shared.reference.name.sender
+        message.shared = shared.reference
+        message.apns = shared.apns
+        return message
+    }
+
     /// Returns the mailbox entry of a topic message, with its pairs.
     static func copy(of shared: TopicMessage, _ device: UInt64, _ sequence: UInt64) -> StoredMessage {
         var message = message(device, sequence, ends: shared.expiresAt, body: shared.body)
         message.sender = shared.name.sender
-        message.topic = TopicReference(message: shared.name, path: shared.target.path)
+        message.shared = SharedReference(.topic(shared.name), path: shared.target.path)
         message.apns = shared.apns
         return message
     }
@@ -245,7 +262,7 @@ extension Store {
 extension ExpiredEntry {
     /// The partition of the pairs of a topic message; 0 for messages.
     var partition: Int {
-        guard case .topicBody(_, let partition, _) = self else { return 0 }
+        guard case .sharedBody(_, let partition, _) = self else { return 0 }
         return partition
     }
 
@@ -256,7 +273,7 @@ extension ExpiredEntry {
             ExpiryKey(time: time, kind: .message, owner: device.number, sequence: sequence.number)
         case .upstream(let sender, let sequence, let time, _):
             ExpiryKey(time: time, kind: .upstream, owner: sender.number, sequence: sequence.number)
-        case .topicBody(let name, _, let time): ExpiryKey(bodyOf: name, endsAt: time)
+        case .sharedBody(let name, _, let time): ExpiryKey(bodyOf: name, endsAt: time)
         }
     }
 }

@@ -75,7 +75,7 @@ import Testing
         #expect(try store.expired(by: message.bodyEndsAt - 1).isEmpty)
         #expect(
             try store.expired(by: message.bodyEndsAt)
-                == [.topicBody(message.name, partition: 3, expiresAt: message.bodyEndsAt)])
+                == [.sharedBody(.topic(message.name), partition: 3, expiresAt: message.bodyEndsAt)])
     }
 
     @Test("A reused number, label or key shows the new record only", arguments: Kind.allCases)

@@ -88,8 +88,12 @@ import Testing
             ) { _ = try TopicRecord.progress($0.raw, SequenceNumber(7), of: 3) },
             Sample(
                 testDescription: "body", kind: .topicBody, high: 42, low: 6,
-                bytes: Self.written { TopicRecord.writeBody(of: shared, to: &$0) }
-            ) { _ = try TopicRecord.body($0.raw, shared.name) },
+                bytes: Self.written { SharedBodyRecord.write(shared.shared, to: &$0) }
+            ) { _ = try SharedBodyRecord.body($0.raw, .topic(shared.name)) },
+            Sample(
+                testDescription: "body of a request", kind: .requestBody, high: 42, low: 6,
+                bytes: Self.written { SharedBodyRecord.write(Samples.requestBody(6), to: &$0) }
+            ) { _ = try SharedBodyRecord.body($0.raw, Samples.requestBody(6).reference.name) },
             Sample(
                 testDescription: "tally", kind: .tally, high: 0, low: 0,
                 bytes: Self.written { counted.write(of: 0, to: &$0) }
@@ -214,7 +218,8 @@ import Testing
     @Test("A message with a shared body is rejected when it has a body of its own")
     func shared() throws {
         #expect(
-            try message(flags: 32, topic: 9) { $0.bytes([]) }.topic?.message.sequence == SequenceNumber(9),
+            try message(flags: 32, topic: 9) { $0.bytes([]) }.shared?.name
+                == .topic(Samples.topicName(42, 9)),
             "canary")
         #expect(throws: RecordFault.value) { try message(flags: 32, topic: 9) }
     }

@@ -162,8 +162,8 @@ import Testing
                     case .expired(let entries) = try store.load(
                         .expired(by: message.bodyEndsAt, limit: 9, partition: partition))
                 else { return false }
-                let end = ExpiredEntry.topicBody(
-                    message.name, partition: partition, expiresAt: message.bodyEndsAt)
+                let end = ExpiredEntry.sharedBody(
+                    .topic(message.name), partition: partition, expiresAt: message.bodyEndsAt)
                 #expect(entries.isEmpty || entries == [end])
                 return !entries.isEmpty
             }
@@ -184,7 +184,7 @@ import Testing
         #expect(try left() == [own, other].sorted())
         for _ in 0..<2 {
             try store.apply(
-                .removeTopicBody(message.name, partition: own, expiresAt: message.bodyEndsAt))
+                .removeSharedBody(.topic(message.name), partition: own, expiresAt: message.bodyEndsAt))
             #expect(try left() == [other])
         }
     }
@@ -200,7 +200,7 @@ import Testing
         let copies = shared.enumerated().map { Samples.copy(of: $1, 5, UInt64($0 + 1) * 10) }
         // The second is put as a partition puts it that does not keep the pairs.
         var bare = copies[1]
-        bare.topic = TopicReference(withoutBodyOf: shared[1].name)
+        bare.shared = SharedReference(withoutBodyOf: .topic(shared[1].name))
         bare.body = []
         try store.apply(.putMessage(copies[0]), .putMessage(bare), .putMessage(Samples.message(5, 30)))
         func read() throws -> (page: [StoredMessage], gateway: StoredMessage?) {
@@ -221,7 +221,7 @@ import Testing
         #expect(early.page.map(\.sequence.number) == [10, 20], "a page counts them, or it might be empty")
         #expect(early.gateway == early.page.last)
         for (message, copy) in zip(early.page, copies) {
-            #expect(!message.hasBody && message.body.isEmpty && message.topic?.message == copy.topic?.message)
+            #expect(!message.hasBody && message.body.isEmpty && message.shared?.name == copy.shared?.name)
             #expect(message.messageID == copy.messageID && message.expiresAt == copy.expiresAt)
         }
         #expect(early.page.map(\.apns) == [[], nil], "its channel is known")
@@ -231,9 +231,9 @@ import Testing
         try store.apply(.putTopicEntry(entry(1, shared[0]), partition: own))
         let complete = try read()
         #expect(complete.page == copies && complete.gateway == copies[1])
-        #expect(complete.page.first?.topic?.path == Array("/topics/news".utf8))
+        #expect(complete.page.first?.shared?.path == Array("/topics/news".utf8))
         try store.apply(
-            .removeTopicBody(shared[0].name, partition: own, expiresAt: shared[0].bodyEndsAt))
+            .removeSharedBody(.topic(shared[0].name), partition: own, expiresAt: shared[0].bodyEndsAt))
         #expect(try read().page.map(\.hasBody) == [false, true])
         #expect(try store.state(5)?.mailbox.count == 3, "its entry is there to be removed")
     }

@@ -79,10 +79,10 @@ import Testing
                 (message.priority, message.wantsReceipt, message.delaysWhileIdle) = (.high, true, true)
                 (message.acceptedAt, message.expiresAt, message.salt) = (.min, .max, .max)
                 let bytes = written { TopicRecord.write(message, to: &$0) }
-                let body = written { TopicRecord.writeBody(of: message, to: &$0) }
-                let shared = try TopicRecord.body(body.raw, message.name)
+                let body = written { SharedBodyRecord.write(message.shared, to: &$0) }
+                let shared = try SharedBodyRecord.body(body.raw, .topic(message.name))
                 #expect(shared.body == message.body && shared.apns == message.apns)
-                #expect(shared.reference == TopicReference(message: message.name, path: target.path))
+                #expect(shared.reference == SharedReference(.topic(message.name), path: target.path))
                 message.body = []
                 message.apns = message.apns.map { _ in [] }
                 #expect(try TopicRecord.message(bytes.raw, message.name) == message)

@@ -20,6 +20,9 @@ import Testing
     private static let ofSender = PartitionKey.sender(SenderID(42)).partition(of: Limits.Partition.count)
     private static let message = Samples.topicMessage()
     private static let copy = Samples.copy(of: message, 5, 10)
+    /// The pairs of a request, which differ from the topic message's in their kind alone.
+    private static let request = Samples.requestBody()
+    private static let copyOfRequest = Samples.copy(of: request, 5, 11)
 
     /// One mutation for each kind of row.
     private static let puts: [Mutation] = [
@@ -35,15 +38,20 @@ import Testing
         .putTopicMark(TopicMark(source: ofSender, through: message.name.sequence), partition: ofDevice),
         .putTopicPosition(DeviceID(5), SequenceNumber(7)),
         .listForGateway(Samples.subscription(5, 1, sender: 42)), .putMessage(copy),
+        .putSharedBody(request, partition: ofDevice, expiresAt: message.bodyEndsAt),
+        .putMessage(copyOfRequest),
     ]
 
     private static let removals: [Mutation] = [
         .removeTopicMessage(message.name), .removeTopicEntry(SequenceNumber(7), partition: ofDevice),
         .removeTopicEntry(SequenceNumber(8), partition: ofDevice), .removeDevice(DeviceID(5)),
         .unlistForGateway(Samples.subscription(5, 1, sender: 42)),
-        .removeTopicBody(message.name, partition: ofDevice, expiresAt: message.bodyEndsAt),
-        .removeTopicBody(message.name, partition: ofSender, expiresAt: message.bodyEndsAt),
+        .removeSharedBody(.topic(message.name), partition: ofDevice, expiresAt: message.bodyEndsAt),
+        .removeSharedBody(.topic(message.name), partition: ofSender, expiresAt: message.bodyEndsAt),
         .removeMessage(DeviceID(5), SequenceNumber(10), expiresAt: copy.expiresAt, reason: .delivered),
+        .removeSharedBody(request.reference.name, partition: ofDevice, expiresAt: message.bodyEndsAt),
+        .removeMessage(
+            DeviceID(5), SequenceNumber(11), expiresAt: copyOfRequest.expiresAt, reason: .delivered),
     ]
 
     private func expectAll(in store: RocksStore) throws {
@@ -56,7 +64,7 @@ import Testing
         #expect(marks == [TopicMark(source: Self.ofSender, through: Self.message.name.sequence)])
         #expect(try store.state(5)?.topicPosition == SequenceNumber(7))
         #expect(try store.topicDevices(42, Samples.topics[0], of: Self.ofDevice) == [DeviceID(5)])
-        #expect(try store.mailbox(5) == [Self.copy])
+        #expect(try store.mailbox(5) == [Self.copy, Self.copyOfRequest])
         let bodies = try store.expired(by: .max).map(\.key)
         #expect(Set(bodies) == [.device(DeviceID(5)), .partition(Self.ofDevice), .partition(Self.ofSender)])
         #expect(try store.audit().holds && store.audit().topicJobs == 1)
@@ -95,6 +103,7 @@ import Testing
             [0, device, 2] + [0, 0, 0, 0, 0, 0, 0, 8], [0, device, 3, 0, sender],
             [0, device, 4] + source + one,
             [0, device, 5] + source + Array("news".utf8) + [0] + five + one,
+            [0, device, 6] + source + one,
         ]
         try store.withEngine { (engine) throws(StoreError) in
             func found(_ family: Family) throws(StoreError) -> [[UInt8]] {
@@ -155,7 +164,7 @@ import Testing
         #expect(log.entries.map(\.sequence.number) == [8] && log.marks.count == 1)
         skipped += 2
         try expectSkipped()
-        #expect(try damaged.mailbox(5).map(\.hasBody) == [false])
+        #expect(try damaged.mailbox(5).map(\.hasBody) == [false, true])
         try expectSkipped()
         #expect(try damaged.topicDevices(42, Samples.topics[0], of: Self.ofDevice) == [DeviceID(5)])
         try expectSkipped()

@@ -91,6 +91,7 @@ import Testing
         .dropsDelivery: "progress", .swapsDeliveries: "order", .believesClock: "clock",
         .believesJump: "clock",
         .reusesRegistrations: "registrations", .losesReport: "endings", .losesBodies: "progress",
+        .losesSharedBodies: "endings",
     ]
 
     @Test("The same seed produces the same world when it runs twice", arguments: WorldSettings.Kind.allCases)

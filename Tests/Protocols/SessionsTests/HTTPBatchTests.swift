@@ -75,6 +75,7 @@ import Wire
                 ], end: end))
         let sent = Self.submissions(harness)
         #expect(sent.count == 3 && sent.allSatisfy { $0.target == Self.target && !$0.content.body.isEmpty })
+        #expect(sent.allSatisfy { $0.content.isForSeveral })
         guard sent.count == 3 else { return }
         harness.perform(.submission(requestID: sent[1].requester.requestID, .refused(.notRegistered)))
         harness.perform(

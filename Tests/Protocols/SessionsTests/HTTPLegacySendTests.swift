@@ -47,7 +47,7 @@ import Wire
                 "{\"registration_ids\":[\"\(Self.token(1))\",\"ABC\",\"\(Self.token(2))\",\"\(Self.token(3))\"],"
                     + "\"data\":{\"a\":\"b\"},\"time_to_live\":60,\"collapse_key\":\"k\"}"))
         let sent = Self.submissions(harness)
-        #expect(sent.map(\.target.number.number) == [1, 2, 3])
+        #expect(sent.map(\.target.number.number) == [1, 2, 3] && sent.allSatisfy { $0.content.isForSeveral })
         #expect(
             sent.allSatisfy {
                 $0.sender == HTTPHarness.sender && $0.content.lifetimeSeconds == 60

@@ -17,7 +17,7 @@ enum MutationCase: UInt8, CaseNumber {
     case putMark = 28
     // Topic.
     case putTopicMessage, removeTopicMessage, putTopicEntry, putTopicProgress, removeTopicEntry, putTopicMark
-    case removeTopicBody, putTopicPosition, listForGateway, unlistForGateway
+    case removeSharedBody, putTopicPosition, listForGateway, unlistForGateway, putSharedBody
 
     static let kind: StaticString = "mutation"
 }
@@ -54,8 +54,10 @@ extension NodeWriter {
             try put(MutationCase.removeTopicEntry, PartitionNumber(partition), sequence)
         case .putTopicMark(let mark, let partition):
             try put(MutationCase.putTopicMark, PartitionNumber(partition), mark)
-        case .removeTopicBody(let name, let partition, let end):
-            try put(MutationCase.removeTopicBody, PartitionNumber(partition), name, end)
+        case .putSharedBody(let shared, let partition, let end):
+            try put(MutationCase.putSharedBody, PartitionNumber(partition), shared, end)
+        case .removeSharedBody(let name, let partition, let end):
+            try put(MutationCase.removeSharedBody, PartitionNumber(partition), name, end)
         case .putTopicPosition(let device, let sequence):
             try put(MutationCase.putTopicPosition, device, sequence)
         case .listForGateway(let made): try put(MutationCase.listForGateway, made)
@@ -106,7 +108,8 @@ extension NodeReader {
         case .putMark: return .putMark(try get(), try get())
         case .putTopicMessage: return .putTopicMessage(try get())
         case .removeTopicMessage: return .removeTopicMessage(try get())
-        case .putTopicEntry, .putTopicProgress, .removeTopicEntry, .putTopicMark, .removeTopicBody:
+        case .putTopicEntry, .putTopicProgress, .removeTopicEntry, .putTopicMark, .putSharedBody,
+            .removeSharedBody:
             return try topicMutation(number, of: partition())
         case .putTopicPosition: return .putTopicPosition(try get(), try get())
         case .listForGateway: return .listForGateway(try get())
@@ -114,7 +117,7 @@ extension NodeReader {
         }
     }
 
-    /// A mutation of what a partition has of topic messages.
+    /// A mutation of what a partition has of topic messages, and of shared pairs.
     private mutating func topicMutation(
         _ number: MutationCase, of partition: Int
     ) throws(Fault) -> Mutation {
@@ -123,7 +126,8 @@ extension NodeReader {
         case .putTopicProgress: return .putTopicProgress(try get(), try get(), partition: partition)
         case .removeTopicEntry: return .removeTopicEntry(try get(), partition: partition)
         case .putTopicMark: return .putTopicMark(try get(), partition: partition)
-        default: return .removeTopicBody(try get(), partition: partition, expiresAt: try get())
+        case .putSharedBody: return .putSharedBody(try get(), partition: partition, expiresAt: try get())
+        default: return .removeSharedBody(try get(), partition: partition, expiresAt: try get())
         }
     }
 }

@@ -127,15 +127,15 @@ extension DeviceCommand: NodeCases {
     }
 }
 
-/// A message with its body: the store keeps that of a message to topics elsewhere. The app is the record of a registration that has
+/// A message with its body: the store keeps one that is shared elsewhere. The app is the record of a registration that has
 /// nothing else.
 extension DeviceDelivery: NodeFields {
     static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
         var bare = v?.message
-        bare?.topic = nil
+        bare?.shared = nil
         var message = try c(bare)
-        guard message.topic == nil else { throw .value(of: "message") }
-        message.topic = try c.optional(v?.message.topic, "topic")
+        guard message.shared == nil else { throw .value(of: "message") }
+        message.shared = try c.optional(v?.message.shared, "shared body")
         let name = RegistrationName(device: message.device, number: message.registration)
         let app = v.map { Registration(name: name, app: $0.app, sender: nil, createdAt: 0) }
         let registration = try c.record(app, "app", RegistryRecord.write) { (bytes) throws(RecordFault) in
@@ -149,8 +149,8 @@ extension DeviceDelivery: NodeFields {
 
     func write(to w: inout NodeWriter) throws(Fault) {
         var bare = message
-        bare.topic = nil
-        try w.put(bare, message.topic)
+        bare.shared = nil
+        try w.put(bare, message.shared)
         let name = RegistrationName(device: message.device, number: message.registration)
         RegistryRecord.write(
             Registration(name: name, app: app, sender: nil, createdAt: 0), to: &w.record)
@@ -159,9 +159,9 @@ extension DeviceDelivery: NodeFields {
     }
 }
 
-extension TopicReference: NodeFields {
-    static func fields(_ v: TopicReference?, _ c: inout some Coder) throws(Fault) -> TopicReference {
-        TopicReference(message: try c(v?.message), path: try c(v?.path, "path"))
+extension SharedReference: NodeFields {
+    static func fields(_ v: SharedReference?, _ c: inout some Coder) throws(Fault) -> SharedReference {
+        SharedReference(try c(v?.name), path: try c(v?.path, "path"))
     }
 }
 

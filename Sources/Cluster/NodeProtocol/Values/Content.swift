@@ -26,6 +26,7 @@ extension MessageContent: NodeFields {
             holdsRawData: try c(v?.holdsRawData, "raw data"),
             isNotification: try c(v?.isNotification, "notification"), body: body, apns: apns)
         content.apnsLifetimeSeconds = try c.optional(v?.apnsLifetimeSeconds, "lifetime")
+        content.isForSeveral = try c(v?.isForSeveral, "several")
         return content
     }
 
@@ -33,7 +34,7 @@ extension MessageContent: NodeFields {
     func write(to w: inout NodeWriter) throws(Fault) {
         try w.put(messageID, collapseKey, body, apns, lifetimeSeconds)
         try w.put(priority, wantsReceipt, delaysWhileIdle, isDryRun, restrictedPackage)
-        try w.put(holdsRawData, isNotification, apnsLifetimeSeconds)
+        try w.put(holdsRawData, isNotification, apnsLifetimeSeconds, isForSeveral)
     }
 }
 

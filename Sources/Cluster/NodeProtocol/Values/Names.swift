@@ -76,6 +76,30 @@ extension TopicMessageName: NodeFields {
     }
 }
 
+/// The numbers of the names of shared pairs.
+enum SharedBodyCase: UInt8, CaseNumber {
+    case topic = 1
+    case request
+
+    static let kind: StaticString = "name of shared pairs"
+}
+
+extension SharedBodyName: NodeCases {
+    func write(to w: inout NodeWriter) throws(Fault) {
+        switch self {
+        case .topic(let name): try w.put(Case.topic, name)
+        case .request(let sender, let sequence): try w.put(Case.request, sender, sequence)
+        }
+    }
+
+    static func read(_ number: SharedBodyCase, from r: inout NodeReader) throws(Fault) -> Self {
+        switch number {
+        case .topic: .topic(try r.get())
+        case .request: .request(try r.get(), try r.get())
+        }
+    }
+}
+
 extension TopicName: NodeFields {
     static var leastBytes: Int { 2 }
     static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {

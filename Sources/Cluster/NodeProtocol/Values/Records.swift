@@ -103,8 +103,9 @@ extension TopicMessage: NodeFields {
         }
         let hasPart = message.apns != nil
         var path = message.target.path
-        message = try c.record(v, "shared body", TopicRecord.writeBody) { (bytes) throws(RecordFault) in
-            let shared = try TopicRecord.body(bytes, name)
+        message = try c.record(v, "shared body", { SharedBodyRecord.write($0.shared, to: &$1) }) {
+            (bytes) throws(RecordFault) in
+            let shared = try SharedBodyRecord.body(bytes, .topic(name))
             path = shared.reference.path
             message.body = shared.body
             message.apns = shared.apns
@@ -114,6 +115,15 @@ extension TopicMessage: NodeFields {
             throw .value(of: "shared body")
         }
         return message
+    }
+}
+
+extension SharedBody: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let name = try c(v?.reference.name)
+        return try c.record(v, "shared body", SharedBodyRecord.write) { (bytes) throws(RecordFault) in
+            try SharedBodyRecord.body(bytes, name)
+        }
     }
 }
 

@@ -164,7 +164,7 @@ extension DeviceHub {
         if message.kind == .message { turn.effects.downstream.sent += 1 }
         turn.traceMessage(message, .sent, detail: isStored ? "" : "now_or_never")
         var from = entry.registrations[at].from(message.sender)
-        if let path = message.topic?.path, !path.isEmpty { from = path }
+        if let path = message.shared?.path, !path.isEmpty { from = path }
         let app = entry.registrations[at].registration.app
         let delivery = DeviceDelivery(message: message, app: app, from: from, isStored: isStored)
         turn.send(.deliver(delivery), to: connection)

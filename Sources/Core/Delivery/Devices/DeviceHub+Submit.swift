@@ -148,11 +148,13 @@ extension DeviceHub {
                 for: key, isDelayed: isDelayed, isForGateway: isForGateway, registrationAt: at, entry, &turn)
         }
         let (replyTo, submitter) = (submission.replyTo, submission.submitter)
-        let message = message(of: submission, &turn)
+        let isForSeveral = submission.content.isForSeveral
+        var message = message(of: submission, &turn)
         turn.demand(
             message.expiresAt > message.acceptedAt, "a message expires before it is accepted", of: entry)
         turn.batch.senders.count(.accepted, of: message.sender)
-        if let topic = message.topic { feed.bodies.share(topic.message) }
+        if isForSeveral { shareBody(of: &message, &turn) }
+        if let shared = message.shared { bodies.share(shared.name) }
         entry.add(
             message, from: submitter, isDelayed: isDelayed,
             then: .submission(message, replyTo, canonical: canonical), &turn)
@@ -180,7 +182,7 @@ extension DeviceHub {
             // All copies of a topic message expire together, regardless of when they were stored.
             message.acceptedAt = share.acceptedAt
             message.expiresAt = share.expiresAt
-            message.topic = share.reference
+            message.shared = share.reference
         }
         return message
     }

@@ -14,6 +14,8 @@ struct DeviceHub: ~Copyable {
     var throttled = DueQueue()
     /// The topic messages for its devices.
     var feed = TopicFeed()
+    /// The pairs that its messages share.
+    var bodies = SharedBodies()
     /// Expired messages of devices that were not in memory, and are removed.
     var removedUnread = UnreadRemovals()
     /// What its registrations wait for at the APNs gateway.
@@ -109,6 +111,7 @@ struct DeviceHub: ~Copyable {
         releaseThrottled(dueBy: turn.now.monotonic, &turn)
         tickGateway(&turn)
         tickTopics(&turn)
+        endRequests(&turn)
     }
 
     // MARK: Reading

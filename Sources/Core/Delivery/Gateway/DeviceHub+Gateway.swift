@@ -158,7 +158,7 @@ extension DeviceHub {
         entry.update(at) { $0.queue.change(to: .sent(sequence, isStored: isStored)) }
         turn.effects.downstream.sent += 1
         turn.traceMessage(message, .sent, detail: isStored ? "apns" : "apns now_or_never")
-        let path = message.topic?.path ?? []
+        let path = message.shared?.path ?? []
         turn.effects.deliveries.append(
             GatewayDelivery(
                 message: message, registration: registration.name, app: registration.app,

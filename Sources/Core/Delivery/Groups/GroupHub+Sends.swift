@@ -44,14 +44,15 @@ extension GroupHub {
                 GroupSend(
                     submission: submission, members: members,
                     answers: Array(repeating: nil, count: members.count), pending: members.count))
+            var content = submission.content
+            content.isForSeveral = members.count > 1
             for (index, member) in members.enumerated() {
                 turn.forward(
                     .submitted(
                         Submission(
                             replyTo: .group(group.sender, GroupSendMember(send: number, index: index)),
                             submitter: submission.requester.connection, sender: group.sender,
-                            target: member.registration,
-                            content: submission.content)))
+                            target: member.registration, content: content)))
             }
         }
     }

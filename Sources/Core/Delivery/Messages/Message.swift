@@ -52,11 +52,16 @@ public struct StoredMessage: Sendable, Equatable, HasMessageFields {
     public var wantsReceipt: Bool
     /// See `MessageContent.delaysWhileIdle`.
     public var delaysWhileIdle: Bool
-    /// The topic message that it is part of, whose pairs it shares in the store. `nil` if there is none.
-    public var topic: TopicReference?
+    /// The pairs that it shares with other messages in the store. `nil` if it has its own.
+    public var shared: SharedReference?
 
     /// Whether it can be sent: the pairs that it shares with other messages were read, too.
-    public var hasBody: Bool { topic?.hasBody ?? true }
+    public var hasBody: Bool { shared?.hasBody ?? true }
+
+    /// The topic message that it is part of. `nil` if there is none.
+    public var topicMessage: TopicMessageName? {
+        if case .topic(let name) = shared?.name { name } else { nil }
+    }
 
     /// The id under which the device receives and acknowledges it.
     public var persistentID: PersistentID { PersistentID(sequence: sequence, salt: salt) }

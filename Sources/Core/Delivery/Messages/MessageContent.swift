@@ -27,6 +27,8 @@ public struct MessageContent: Sendable, HasMessageFields {
 
     /// Whether it holds a notification, which iOS apps receive through APNs.
     public var isNotification: Bool
+    /// Whether its request has several recipients, whose messages may share the pairs in the store.
+    public var isForSeveral = false
     /// Seconds to live of the copy for an iOS app, where they differ from `lifetimeSeconds`: HTTP v1 sets them per platform.
     public var apnsLifetimeSeconds: Int?
 

@@ -22,6 +22,10 @@ public struct DeliverySettings: Sendable {
     public var storedMessages = Limits.Mailbox.storedMessages
     /// Collapse keys with a stored message per registration.
     public var collapseKeys = Limits.Mailbox.collapseKeys
+    /// Messages of a request to many that have pairs of their own in a partition, before further ones share theirs.
+    public var unsharedMessages = Limits.SharedBody.unsharedMessages
+    /// Bytes of pairs from which they are shared.
+    public var leastSharedBytes = Limits.SharedBody.leastBytes
     /// Mutations waiting for the store above which submissions are refused as unavailable.
     public var waitingWrites = Limits.Store.waitingWrites
     /// Upstream messages of one app that can wait to be stored.

@@ -26,9 +26,9 @@ extension Partition {
         case .message(let device, let sequence, let end): devices.expired(sequence, end, of: device, &turn)
         case .upstream(let sender, let sequence, let end, let author):
             senders.expired(sequence, at: end, by: author, of: sender, &turn)
-        case .topicBody(let message, let partition, let end):
-            devices.feed.bodies.expired(message)
-            turn.write(.removeTopicBody(message, partition: partition, expiresAt: end))
+        case .sharedBody(let name, let partition, let end):
+            devices.bodies.expired(name)
+            turn.write(.removeSharedBody(name, partition: partition, expiresAt: end))
         }
     }
 }

@@ -27,6 +27,8 @@ struct PartitionShares {
     let liveTopics: Int
     /// Connected devices that topic messages are sent to in one batch.
     let topicDevices: Int
+    /// Shared pairs whose entries are counted.
+    let countedBodies: Int
     /// Requests that can wait, by kind: installation requests, group requests, group messages.
     let waitingInstallations: Int
     let groupRequests: Int
@@ -53,6 +55,7 @@ struct PartitionShares {
         openTopics = share(Limits.Topic.open, atLeast: Limits.Partition.leastOpenTopics)
         liveTopics = share(Limits.Topic.live, atLeast: settings.liveMessagesPerTopic)
         topicDevices = share(Limits.Topic.devicesPerBatch, atLeast: Limits.Partition.leastTopicDevices)
+        countedBodies = share(Limits.SharedBody.counted)
         waitingInstallations = share(
             Limits.Installation.waiting, atLeast: Limits.Partition.leastWaitingRequests)
         groupRequests = share(Limits.Group.waitingRequests, atLeast: Limits.Partition.leastWaitingRequests)

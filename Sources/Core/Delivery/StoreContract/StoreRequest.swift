@@ -25,7 +25,7 @@ public enum Mutation: Sendable, Equatable {
     case removeInstallation([UInt8])
     /// Puts a message, marker or report under its key and counts a message as `accepted`. Putting the same key again has no effect.
     ///
-    /// For a message of a topic job this also marks its registration as done in the job; the message shares the job's pairs.
+    /// The pairs that it shares with other messages are left out.
     case putMessage(StoredMessage)
     /// Removes a message and counts `reason` (a terminal milestone), unless it is a marker or already removed.
     case removeMessage(DeviceID, SequenceNumber, expiresAt: UnixMilliseconds, reason: Milestone)
@@ -52,8 +52,10 @@ public enum Mutation: Sendable, Equatable {
     case removeTopicEntry(SequenceNumber, partition: Int)
     /// Records the newest topic message that a partition was passed on from another one, or from itself.
     case putTopicMark(TopicMark, partition: Int)
-    /// Removes the pairs of a topic message from a partition, once no message can share them any more.
-    case removeTopicBody(TopicMessageName, partition: Int, expiresAt: UnixMilliseconds)
+    /// Puts pairs that messages of a partition share. Putting them again has no effect.
+    case putSharedBody(SharedBody, partition: Int, expiresAt: UnixMilliseconds)
+    /// Removes such pairs, also those of a topic message, once no message can share them any more.
+    case removeSharedBody(SharedBodyName, partition: Int, expiresAt: UnixMilliseconds)
     /// Records up to which place in the log a device has been sent the topic messages. The removal of the device removes it.
     case putTopicPosition(DeviceID, SequenceNumber)
     /// Lists a subscription of an iOS app, by which topic messages find it.
@@ -90,7 +92,7 @@ public enum Mutation: Sendable, Equatable {
     public var isDurable: Bool {
         switch self {
         case .removeMessage(_, _, _, let reason): reason != .delivered && reason != .expired
-        case .removeUpstream, .removeTopicMessage, .putTopicProgress, .removeTopicEntry, .removeTopicBody,
+        case .removeUpstream, .removeTopicMessage, .putTopicProgress, .removeTopicEntry, .removeSharedBody,
             .putMark, .unmarkForGateway, .advanceLog:
             false
         default: true
@@ -241,8 +243,8 @@ public struct MailboxEntry: Sendable, Equatable {
     public var receipt: ReceiptRequest?
     /// Whether it is sent through the APNs gateway.
     public var isForGateway: Bool
-    /// The topic message whose pairs it shares. `nil` if there is none.
-    public var topic: TopicReference?
+    /// The pairs that it shares with other messages. `nil` if it has its own.
+    public var shared: SharedReference?
 
     /// The entry of a message; `requester` is the connection that submitted it, if known.
     public init(_ message: StoredMessage, requester: ConnectionID? = nil) {
@@ -254,7 +256,7 @@ public struct MailboxEntry: Sendable, Equatable {
         collapseKey = message.collapseKey
         expiresAt = message.expiresAt
         isForGateway = message.apns != nil
-        topic = message.topic
+        shared = message.shared
         receipt =
             message.wantsReceipt
             ? message.sender.map {
@@ -305,15 +307,15 @@ public enum ExpiredEntry: Sendable, Equatable {
     case message(DeviceID, SequenceNumber, expiresAt: UnixMilliseconds)
     /// Upstream; `author` is to receive a report, `nil` for a receipt.
     case upstream(SenderID, SequenceNumber, expiresAt: UnixMilliseconds, author: UpstreamAuthor?)
-    /// The pairs of a topic message in a partition.
-    case topicBody(TopicMessageName, partition: Int, expiresAt: UnixMilliseconds)
+    /// Pairs that messages of a partition share.
+    case sharedBody(SharedBodyName, partition: Int, expiresAt: UnixMilliseconds)
 
     /// The owner of the entry.
     public var key: PartitionKey {
         switch self {
         case .message(let device, _, _): .device(device)
         case .upstream(let sender, _, _, _): .sender(sender)
-        case .topicBody(_, let partition, _): .partition(partition)
+        case .sharedBody(_, let partition, _): .partition(partition)
         }
     }
 }

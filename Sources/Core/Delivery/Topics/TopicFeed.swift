@@ -24,7 +24,6 @@ struct TopicFeed {
     var log = TopicLog()
     var audience = TopicAudience()
     var walk = TopicWalk()
-    var bodies = TopicBodies()
     private var reading = Reading.due(at: .distantPast)
     /// Whether the log has been read once: no device is served before.
     private(set) var isRead = false

@@ -70,7 +70,12 @@ public struct TopicMessage: Sendable, Equatable {
 
     /// When the shared body is removed: after the last message that shares it has been removed as expired.
     public var bodyEndsAt: UnixMilliseconds {
-        expiresAt + Int64(Limits.Topic.sharedBodyGraceSeconds) * 1_000
+        expiresAt + Int64(Limits.SharedBody.graceSeconds) * 1_000
+    }
+
+    /// Its pairs, and what else its mailbox entries have in common.
+    public var shared: SharedBody {
+        SharedBody(reference: SharedReference(.topic(name), path: target.path), body: body, apns: apns)
     }
 
     /// The message that one app instance gets.
@@ -136,38 +141,10 @@ public struct TopicMark: Sendable, Equatable {
     }
 }
 
-/// What the mailbox entries of one topic message have in common. A class, because every message has the reference and most have none.
-public final class TopicReference: Sendable, Equatable {
-    /// The topic message.
-    public let message: TopicMessageName
-    /// `from` of the frame; empty for the sender's number, as in other messages.
-    public let path: [UInt8]
-    /// Whether the mailbox entry has the pairs. A record of one does not, and one that is read has them unless they are damaged.
-    public let hasBody: Bool
-
-    /// Creates the reference of a mailbox entry that has the pairs.
-    public init(message: TopicMessageName, path: [UInt8]) {
-        self.message = message
-        self.path = path
-        hasBody = true
-    }
-
-    /// Creates the reference of a mailbox entry that only names the topic message.
-    public init(withoutBodyOf message: TopicMessageName) {
-        self.message = message
-        path = []
-        hasBody = false
-    }
-
-    public static func == (a: TopicReference, b: TopicReference) -> Bool {
-        a.message == b.message && a.path == b.path && a.hasBody == b.hasBody
-    }
-}
-
-/// What a submission to one app instance has of its topic message. A class, as `TopicReference` is.
+/// What a submission to one app instance has of its topic message. A class, as `SharedReference` is.
 final class TopicShare: Sendable {
     /// The reference of the mailbox entry.
-    let reference: TopicReference
+    let reference: SharedReference
     /// See `TopicMessage`.
     let acceptedAt: UnixMilliseconds
     /// See `TopicMessage`.
@@ -178,8 +155,8 @@ final class TopicShare: Sendable {
     init(_ message: TopicMessage, hasBody: Bool, at sequence: SequenceNumber?) {
         reference =
             hasBody
-            ? TopicReference(message: message.name, path: message.target.path)
-            : TopicReference(withoutBodyOf: message.name)
+            ? SharedReference(.topic(message.name), path: message.target.path)
+            : SharedReference(withoutBodyOf: .topic(message.name))
         acceptedAt = message.acceptedAt
         expiresAt = message.expiresAt
         self.sequence = sequence

@@ -46,7 +46,7 @@ extension SnapshotReader {
             let name = TopicMessageName(key: rows.key)
             if name == nil || name != after {
                 if let name, var message = try? TopicRecord.message(rows.value, name),
-                    case .success(let shared)? = shared(by: name, in: partition, bodies)
+                    case .success(let shared)? = shared(by: .topic(name), in: partition, bodies)
                 {
                     message.body = shared.body
                     message.apns = shared.apns
@@ -204,14 +204,14 @@ extension SnapshotReader {
         return false
     }
 
-    /// Returns the pairs of a topic message in a partition. Returns `nil` if it has none.
+    /// Returns shared pairs of a partition. Returns `nil` if it does not have them.
     private func shared(
-        by name: TopicMessageName, in partition: Int, _ rows: borrowing Cursor
+        by name: SharedBodyName, in partition: Int, _ rows: borrowing Cursor
     ) -> Result<SharedBody, RecordFault>? {
-        let key = Key.topic(.body, name, of: partition)
+        let key = Key.sharedBody(name, of: partition)
         rows.seek(key)
         guard rows.isValid, rows.key.equals(key.bytes) else { return nil }
-        do throws(RecordFault) { return .success(try TopicRecord.body(rows.value, name)) } catch {
+        do throws(RecordFault) { return .success(try SharedBodyRecord.body(rows.value, name)) } catch {
             return .failure(error)
         }
     }
@@ -219,18 +219,16 @@ extension SnapshotReader {
     /// Adds the pairs that the messages of a page of a device share. A message whose pairs are not there, or cannot be read, stays
     /// without them (`StoredMessage.hasBody`).
     mutating func join(_ page: [StoredMessage], of device: DeviceID) throws(StoreError) -> [StoredMessage] {
-        guard page.contains(where: { $0.topic != nil }) else { return page }
+        guard page.contains(where: { $0.shared != nil }) else { return page }
         let partition = PartitionKey.device(device).partition(of: snapshot.partitions)
         let bodies = snapshot.cursor(.fanouts)
         var joined = page
         for at in joined.indices {
-            guard let name = joined[at].topic?.message else { continue }
+            guard let name = joined[at].shared?.name else { continue }
             switch shared(by: name, in: partition, bodies) {
             case .success(let shared)?:
-                joined[at].topic = shared.reference
-                joined[at].fields = MessageFields(
-                    messageID: joined[at].messageID, collapseKey: joined[at].collapseKey, body: shared.body,
-                    apns: joined[at].apns == nil ? nil : shared.apns ?? [])
+                joined[at].shared = shared.reference
+                joined[at].fields = shared.joined(to: joined[at].fields)
             case .failure?: unreadable += 1
             case nil: break
             }

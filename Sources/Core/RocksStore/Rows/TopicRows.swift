@@ -13,10 +13,12 @@ enum TopicRow: UInt8 {
     case progress = 2
     /// source → sequence of the newest message that the source has passed on.
     case mark = 3
-    /// sender, sequence → pairs.
+    /// sender, sequence → pairs of a topic message.
     case body = 4
     /// sender, topic, NUL, device, number → empty: a subscription of an iOS app.
     case gateway = 5
+    /// sender, sequence → pairs of a request to many.
+    case requestBody = 6
 }
 
 extension Key {
@@ -40,6 +42,16 @@ extension Key {
         key.append(name.sender.number)
         key.append(name.sequence.number)
         return key
+    }
+
+    /// Returns the key of shared pairs in a partition.
+    static func sharedBody(_ name: SharedBodyName, of partition: Int) -> Key {
+        let row: TopicRow =
+            switch name {
+            case .topic: .body
+            case .request: .requestBody
+            }
+        return topic(row, TopicMessageName(sender: name.sender, sequence: name.sequence), of: partition)
     }
 
     /// Returns the key of a row of an entry in the log of a partition.
@@ -112,7 +124,7 @@ extension Commit {
         let partition = partition(of: .sender(message.name.sender))
         TopicRecord.write(message, to: &buffer)
         putRecord(.fanouts, Key.topic(.message, message.name, of: partition).bytes)
-        putBody(of: message, partition)
+        try put(message.shared, partition, message.bodyEndsAt)
     }
 
     /// Removes a message. Its pairs stay.
@@ -127,7 +139,7 @@ extension Commit {
         putRecord(.fanouts, Key.topic(.entry, entry.sequence, of: partition).bytes)
         // What another entry at the same place has left.
         delete(.fanouts, Key.topic(.progress, entry.sequence, of: partition).bytes)
-        if entry.kind == .message { putBody(of: entry.message, partition) }
+        if entry.kind == .message { try put(entry.message.shared, partition, entry.message.bodyEndsAt) }
     }
 
     /// Records what has become of an entry.
@@ -147,15 +159,17 @@ extension Commit {
             .fanouts, Key.topicMark(of: mark.source, in: partition).bytes, Key(mark.through.number).bytes)
     }
 
-    private mutating func putBody(of message: TopicMessage, _ partition: Int) {
-        TopicRecord.writeBody(of: message, to: &buffer)
-        putRecord(.fanouts, Key.topic(.body, message.name, of: partition).bytes)
-        putExpiry(ExpiryKey(bodyOf: message.name, endsAt: message.bodyEndsAt), of: partition)
+    /// Puts shared pairs and their expiry entry.
+    mutating func put(_ shared: SharedBody, _ partition: Int, _ end: UnixMilliseconds) throws(StoreError) {
+        try shared.demandStorable()
+        SharedBodyRecord.write(shared, to: &buffer)
+        putRecord(.fanouts, Key.sharedBody(shared.reference.name, of: partition).bytes)
+        putExpiry(ExpiryKey(bodyOf: shared.reference.name, endsAt: end), of: partition)
     }
 
-    /// Removes the pairs of a message and their expiry entry.
-    mutating func removeBody(of name: TopicMessageName, _ partition: Int, _ time: UnixMilliseconds) {
-        delete(.fanouts, Key.topic(.body, name, of: partition).bytes)
+    /// Removes shared pairs and their expiry entry.
+    mutating func removeBody(_ name: SharedBodyName, _ partition: Int, _ time: UnixMilliseconds) {
+        delete(.fanouts, Key.sharedBody(name, of: partition).bytes)
         deleteExpiry(ExpiryKey(bodyOf: name, endsAt: time), of: partition)
     }
 

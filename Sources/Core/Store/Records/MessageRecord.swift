@@ -12,7 +12,7 @@ public enum MessageRecord {
         static let high = Flags(rawValue: 4)
         static let wantsReceipt = Flags(rawValue: 8)
         static let delaysWhileIdle = Flags(rawValue: 16)
-        /// The body is stored with the topic message.
+        /// The body is stored once for several messages.
         static let shares = Flags(rawValue: 32)
         /// It reports an upstream message that has expired.
         static let sendError = Flags(rawValue: 64)
@@ -52,9 +52,9 @@ public enum MessageRecord {
         if message.priority == .high { flags.insert(.high) }
         if message.wantsReceipt { flags.insert(.wantsReceipt) }
         if message.delaysWhileIdle { flags.insert(.delaysWhileIdle) }
-        if message.topic != nil { flags.insert(.shares) }
-        // What a topic message has for APNs is in the shared body; the flag alone determines the channel of this copy.
-        let apns = message.topic == nil ? message.apns : message.apns.map { _ in [] }
+        if message.shared != nil { flags.insert(.shares) }
+        // What it has for APNs is in the shared body; the flag alone determines the channel of this copy.
+        let apns = message.shared == nil ? message.apns : message.apns.map { _ in [] }
         if apns != nil { flags.insert(.apns) }
         var writer = RecordWriter(buffer, version: version, place: place(message.device, message.sequence))
         writer.byte(flags.rawValue)
@@ -64,7 +64,14 @@ public enum MessageRecord {
         if let discarded { writer.number(UInt64(discarded)) }
         if let key = message.collapseKey { writer.bytes(key) }
         writer.number(message.sender?.number ?? 0)
-        if let name = message.topic?.message { writer.number(name.sequence.number) }
+        switch message.shared?.name {
+        case .topic(let name): writer.number(name.sequence.number)
+        case .request(_, let sequence):
+            // No topic message has the number 0.
+            writer.number(0)
+            writer.number(sequence.number)
+        case nil: break
+        }
         writer.signed(message.acceptedAt)
         writer.bytes(message.messageID)
         if let apns { writer.bytes(apns) }
@@ -72,19 +79,19 @@ public enum MessageRecord {
             // It has no pairs.
             writer.number(reported.number)
         } else {
-            writer.bytes(message.topic == nil ? message.body : [])
+            writer.bytes(message.shared == nil ? message.body : [])
         }
         buffer = writer.finish()
     }
 
-    /// Returns the message in a record. Of a shared body it names the topic message only. Throws `RecordFault` if it cannot be read.
+    /// Returns the message in a record. Of a shared body it has the name only. Throws `RecordFault` if it cannot be read.
     public static func message(
         _ bytes: borrowing RawSpan, device: DeviceID, sequence: SequenceNumber
     ) throws(RecordFault) -> StoredMessage {
         var reader = try RecordReader(copy bytes, version: version, place: place(device, sequence))
         var message = try envelope(&reader, device, sequence)
         if !message.kind.isReport { message.body = try reader.byteArray() }
-        guard message.topic == nil || message.body.isEmpty else { throw .value }
+        guard message.shared == nil || message.body.isEmpty else { throw .value }
         try reader.finish()
         return message
     }
@@ -120,7 +127,7 @@ public enum MessageRecord {
         if flags.contains(.marker) { kind = .discardedMarker(count: try reader.count()) }
         let collapseKey = flags.contains(.collapses) ? try reader.byteArray() : nil
         let sender = SenderID(recorded: try reader.number())
-        let shared = flags.contains(.shares) ? SequenceNumber(try reader.number()) : nil
+        let shared = flags.contains(.shares) ? try sharedName(&reader, sender) : nil
         let acceptedAt = try reader.signed()
         var message = StoredMessage(
             device: device, sequence: sequence, salt: salt, registration: registration, sender: sender,
@@ -130,11 +137,19 @@ public enum MessageRecord {
             delaysWhileIdle: flags.contains(.delaysWhileIdle), body: [])
         if flags.contains(.apns) { message.apns = try reader.byteArray() }
         if flags.contains(.sendError) { message.kind = .sendError(of: SequenceNumber(try reader.number())) }
-        if let shared {
-            guard let sender else { throw .value }
-            message.topic = TopicReference(withoutBodyOf: TopicMessageName(sender: sender, sequence: shared))
-        }
+        message.shared = shared.map { SharedReference(withoutBodyOf: $0) }
         return message
+    }
+
+    private static func sharedName(
+        _ reader: inout RecordReader, _ sender: SenderID?
+    ) throws(RecordFault) -> SharedBodyName {
+        guard let sender else { throw .value }
+        let sequence = SequenceNumber(try reader.number())
+        guard sequence.number == 0 else {
+            return .topic(TopicMessageName(sender: sender, sequence: sequence))
+        }
+        return .request(sender, SequenceNumber(try reader.number()))
     }
 
     private static func place(_ device: DeviceID, _ sequence: SequenceNumber) -> RecordIdentity {

@@ -31,6 +31,7 @@ public struct RecordIdentity: Sendable {
         case installation = 12
         case feedback = 13
         case topicEntry = 14
+        case requestBody = 15
     }
 
     init(_ kind: Kind, _ high: UInt64, _ low: UInt64 = 0) {

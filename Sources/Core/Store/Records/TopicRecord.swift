@@ -1,30 +1,7 @@
 public import Basics
 public import Delivery
 
-/// The part that the mailbox entries of a topic message share.
-public struct SharedBody: Sendable, Equatable {
-    /// The topic message, and the `from` of its mailbox entries.
-    public var reference: TopicReference
-    /// The key-value pairs.
-    public var body: EncodedAppData
-    /// See `MessageFields`.
-    public var apns: [UInt8]?
-
-    /// Creates the part of a topic message.
-    init(_ message: TopicMessage) {
-        self.init(
-            reference: TopicReference(message: message.name, path: message.target.path), body: message.body,
-            apns: message.apns)
-    }
-
-    init(reference: TopicReference, body: EncodedAppData, apns: [UInt8]?) {
-        self.reference = reference
-        self.body = body
-        self.apns = apns
-    }
-}
-
-/// Encodes and decodes topic messages: the message, its entry in the log of a partition, what has become of that, and its pairs.
+/// Encodes and decodes topic messages without their pairs: the message, its entry in the log of a partition, and what has become of that.
 ///
 /// They are records of their own because message and entry are removed early, the progress changes often, and the pairs stay long.
 public enum TopicRecord {
@@ -117,28 +94,6 @@ public enum TopicRecord {
             reached: try reader.number(), isOffered: try RegistryRecord.flag(&reader))
         try reader.finish()
         return progress
-    }
-
-    /// Replaces the content of a buffer with the record of the pairs of a message.
-    public static func writeBody(of message: TopicMessage, to buffer: inout ByteBuffer) {
-        var writer = RecordWriter(buffer, version: version, place: place(.topicBody, message.name))
-        writer.bytes(message.target.path)
-        writer.bytes(message.body)
-        writer.byte(message.apns == nil ? 0 : 1)
-        if let apns = message.apns { writer.bytes(apns) }
-        buffer = writer.finish()
-    }
-
-    /// Returns the pairs in a record. Throws `RecordFault` if it cannot be read.
-    public static func body(
-        _ bytes: borrowing RawSpan, _ name: TopicMessageName
-    ) throws(RecordFault) -> SharedBody {
-        var reader = try RecordReader(copy bytes, version: version, place: place(.topicBody, name))
-        let path = try reader.byteArray()
-        let body = try reader.byteArray()
-        let apns = try RegistryRecord.flag(&reader) ? try reader.byteArray() : nil
-        try reader.finish()
-        return SharedBody(reference: TopicReference(message: name, path: path), body: body, apns: apns)
     }
 
     private static func write(_ message: TopicMessage, _ writer: inout RecordWriter) {

@@ -62,3 +62,22 @@ extension Limits {
         public static let upstreamBytesAtOnce = 524_288
     }
 }
+
+extension Limits {
+    /// Limits of the pairs that messages of one partition share in the store.
+    public enum SharedBody {
+        /// Messages of a request that a partition stores with pairs of their own, before further ones share theirs. Shared pairs are two
+        /// rows of the engine, put and removed, where a message that is delivered at once has none: that costs what a few bodies cost.
+        public static let unsharedMessages = 4
+        /// Bytes of pairs below which each message has its own: the reference and the row take about as much.
+        public static let leastBytes = 256
+        /// Requests of one partition whose messages are being stored: their pairs take up to 200 KB of memory.
+        public static let open = 16
+        /// Seconds for which messages of a request are awaited: its devices are read meanwhile.
+        public static let openSeconds = 30
+        /// Pairs whose entries are counted, about 100 MB of memory: they end with their last entry. Beyond, messages have their own.
+        public static let counted = 1_048_576
+        /// Seconds for which shared pairs outlive the messages: by then the last mailbox has been swept.
+        public static let graceSeconds = 3_600
+    }
+}

@@ -45,7 +45,5 @@ extension Limits {
         public static let messagesRead = 64
         /// Entries of a log read at once after a start, without pairs.
         public static let entriesRead = 1_024
-        /// Seconds for which the pairs of a message outlive it: by then the last mailbox has been swept.
-        public static let sharedBodyGraceSeconds = 3_600
     }
 }

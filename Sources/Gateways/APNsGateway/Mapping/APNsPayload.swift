@@ -27,7 +27,7 @@ struct APNsPayload {
     /// Adds what the Firebase library on the device reads: the origin, the IDs, and the analytics.
     mutating func addIdentity(of delivery: GatewayDelivery, _ block: APNsBlock, isBackground: Bool) {
         let message = delivery.message
-        let isToTopic = !delivery.topicPath.isEmpty || message.topic != nil
+        let isToTopic = !delivery.topicPath.isEmpty || message.topicMessage != nil
         if !delivery.topicPath.isEmpty { set("from", .string(Self.text(delivery.topicPath))) }
         // The library discards a message with an earlier ID, and takes an ID of digits alone for a topic or campaign.
         let id = isToTopic ? String(message.sequence.number) : message.persistentID.text

@@ -12,13 +12,13 @@ struct ClockChecker {
                 .removeUpstream(_, _, let end, reason: .expired):
                 demandEnd(end, world)
             // The pairs of a message that has been replaced may end earlier.
-            case .removeTopicBody(_, _, let end):
+            case .removeSharedBody(_, _, let end):
                 if case .partition(.loaded(.expired)) = step.event { demandEnd(end, world) }
             case .removeDevice(let device):
                 guard step.isExpiry(of: device, world) else { continue }
                 world.fail(
                     "clock", "\(device.number) expired while the clock was wrong by \(world.clock.error) ms")
-            case .putMessage(let message) where world.keepsTime && message.topic == nil:
+            case .putMessage(let message) where world.keepsTime && message.topicMessage == nil:
                 demandTimes(of: message, world)
             case .putDevice(let record) where world.keepsTime && record.seenAt < Limits.Clock.earliest:
                 world.fail("clock", "the contact of \(record.device.number) is dated \(record.seenAt)")

@@ -70,7 +70,7 @@ struct EndingChecker {
                 if reason == .discarded, message.collapseKey == nil {
                     unmarked[message.name, default: 0] += message.represented
                 }
-            case .removeTopicBody(let name, let partition, _):
+            case .removeSharedBody(let name, let partition, _):
                 checkPairs(of: name, partition, world)
             case .putUpstream(let message, let now):
                 let isRepeated = outcome.duplicates.contains { $0 == (message.sender, message.sequence) }
@@ -87,12 +87,24 @@ struct EndingChecker {
     }
 
     /// Checks that no mailbox of a partition needs pairs that are removed.
-    private func checkPairs(of name: TopicMessageName, _ partition: Int, _ world: World) {
+    private func checkPairs(of name: SharedBodyName, _ partition: Int, _ world: World) {
         let isNeeded = messages.values.contains { message in
-            message.topic?.message == name && message.expiresAt > world.latestWall
+            message.shared?.name == name && message.expiresAt > world.latestWall
                 && PartitionKey.device(message.device).partition(of: world.settings.partitions) == partition
         }
-        if isNeeded { world.fail("endings", "the pairs of a topic message ended before it") }
+        if isNeeded { world.fail("endings", "shared pairs ended before the last message") }
+    }
+
+    /// Checks that the store has the pairs that a message of a request to many shares.
+    private func checkPairs(of message: StoredMessage, _ world: World) {
+        guard case .request = message.shared?.name else { return }
+        world.reached(.bodyShared)
+        let before = SequenceNumber(message.sequence.number - 1)
+        let load = StoreQuery.messages(message.device, after: before, limit: 1)
+        guard case .messages(_, let page, _) = world.disk.state.load(load), let stored = page.first,
+            stored.sequence == message.sequence, !stored.hasBody
+        else { return }
+        world.fail("endings", "a message was stored without the pairs that it shares")
     }
 
     private mutating func put(
@@ -103,6 +115,7 @@ struct EndingChecker {
             world.fail("endings", "a message key was used twice: \(message.sequence.number)")
         }
         messages[place] = message
+        checkPairs(of: message, world)
         if let place = message.reported { return put(message, reporting: place, truth, world) }
         guard message.kind == .message else { return }
         newest[collapse(message)] = max(newest[collapse(message)] ?? message.sequence, message.sequence)

@@ -200,7 +200,7 @@ struct FanOutChecker {
     /// Records that one part was put.
     mutating func put(_ number: Int, _ part: StoredMessage, _ truth: Truth, _ world: World) {
         guard let message = messages[number] else { return }
-        var put = FanOut.Put(topic: part.topic?.message, name: part.name)
+        var put = FanOut.Put(topic: part.topicMessage, name: part.name)
         if message.author != nil {
             put.time = checkUpstream(number, message, part, truth, world)
         }
@@ -283,7 +283,7 @@ struct FanOutChecker {
         case .topicLog(_, .published):
             if !step.forwards.isEmpty { world.reached(.topicRepeated) }
         case .device(_, .login), .partition(.loaded(.device)):
-            for case .putMessage(let message) in step.mutations where message.topic != nil {
+            for case .putMessage(let message) in step.mutations where message.topicMessage != nil {
                 world.reached(.topicCaughtUp)
             }
         case .partition(.committed):

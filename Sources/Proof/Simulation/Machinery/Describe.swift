@@ -121,7 +121,8 @@ enum Describe {
             "log \(partition) has \(mark.source) to \(short(mark.through.number))"
         case .putTopicPosition(let device, let sequence):
             "position of \(short(device.number)) \(short(sequence.number))"
-        case .putTopicProgress, .removeTopicBody, .listForGateway, .unlistForGateway, .putSender,
+        case .putTopicProgress, .putSharedBody, .removeSharedBody, .listForGateway, .unlistForGateway,
+            .putSender,
             .removeSender, .linkInstallation, .unlinkInstallation, .putInstallation, .removeInstallation,
             .putGroup, .removeGroup, .putFeedback, .removeFeedback:
             "\(mutation)"

@@ -91,6 +91,8 @@ extension WorldSettings {
         case leavesOutSubscriber
         /// The pairs of topic messages are not found.
         case losesBodies
+        /// The pairs of requests to many never reach the disk.
+        case losesSharedBodies
         /// The report of an expired upstream message never reaches the disk.
         case losesReport
         /// A subscription is confirmed that never reached the disk.

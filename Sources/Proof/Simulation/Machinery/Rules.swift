@@ -59,6 +59,8 @@ public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     case groupMade
     /// A group message reached a member.
     case groupDelivered
+    /// A message of a request to many shared the pairs of others.
+    case bodyShared
     /// A group message was answered for all members.
     case groupAnswered
     /// A member was unregistered, and the answer said so.

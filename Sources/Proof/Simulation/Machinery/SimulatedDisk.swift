@@ -127,7 +127,8 @@ final class SimulatedDisk {
             switch (world.canary, mutation) {
             case (.losesSubscription, .putSubscription): true
             case (.losesPositionOfChange, .putTopicPosition): hasSubscription
-            case (.movesPositionAlone, .putMessage(let message)): message.topic != nil
+            case (.movesPositionAlone, .putMessage(let message)): message.topicMessage != nil
+            case (.losesSharedBodies, .putSharedBody): true
             case (.losesReport, .putMessage(let message)): message.kind.isReport
             default: false
             }

@@ -77,6 +77,7 @@ public struct WorldSettings: Sendable {
         stormNanoseconds = Int64.random(in: 5...longest, using: &random) * 1_000_000_000
         delivery.pendingWindow = Int.random(in: 1...6, using: &random)
         delivery.mailboxPage = Int.random(in: 2...12, using: &random)
+        (delivery.unsharedMessages, delivery.leastSharedBytes) = (1, 1)
         delivery.storedMessages = [3, 10, 100][Int.random(in: 0...2, using: &random)]
         delivery.collapseKeys = Int.random(in: 1...4, using: &random)
         delivery.idleDevicesInMemory = Int.random(in: 0...4, using: &random)

@@ -18,7 +18,7 @@ extension RandomValues {
         case .putInstallation: .putInstallation(installation())
         case .removeInstallation: .removeInstallation(bytes())
         case .putMessage:
-            .putMessage(message(topic: optional { TopicReference(withoutBodyOf: $0.messageName()) }))
+            .putMessage(message(shared: optional { SharedReference(withoutBodyOf: $0.bodyName()) }))
         case .removeMessage: .removeMessage(device(), sequence(), expiresAt: signed(), reason: ending())
         case .markForGateway: .markForGateway(device())
         case .unmarkForGateway: .unmarkForGateway(device())
@@ -40,8 +40,10 @@ extension RandomValues {
         case .putTopicMark:
             .putTopicMark(
                 TopicMark(source: below(partitions), through: sequence()), partition: below(partitions))
-        case .removeTopicBody:
-            .removeTopicBody(messageName(), partition: below(partitions), expiresAt: signed())
+        case .putSharedBody:
+            .putSharedBody(sharedBody(), partition: below(partitions), expiresAt: signed())
+        case .removeSharedBody:
+            .removeSharedBody(bodyName(), partition: below(partitions), expiresAt: signed())
         case .putTopicPosition: .putTopicPosition(device(), sequence())
         case .listForGateway: .listForGateway(subscription())
         case .unlistForGateway: .unlistForGateway(subscription())

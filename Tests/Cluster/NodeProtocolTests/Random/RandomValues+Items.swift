@@ -136,7 +136,7 @@ extension RandomValues {
 
     mutating func delivery() -> DeviceDelivery {
         var message = message()
-        message.topic = optional { TopicReference(message: $0.messageName(), path: $0.bytes()) }
+        message.shared = optional { SharedReference($0.bodyName(), path: $0.bytes()) }
         return DeviceDelivery(
             message: message, app: registration().app, from: bytes(), isStored: flag())
     }

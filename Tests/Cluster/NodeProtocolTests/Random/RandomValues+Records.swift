@@ -4,19 +4,19 @@ import Delivery
 // Records of the store.
 
 extension RandomValues {
-    mutating func message(topic: TopicReference? = nil) -> StoredMessage {
-        if topic == nil, below(3) == 0 { return report() }
+    mutating func message(shared: SharedReference? = nil) -> StoredMessage {
+        if shared == nil, below(3) == 0 { return report() }
         let kind: StoredMessage.Kind = flag() ? .message : .discardedMarker(count: count())
         let fields = MessageFields(
             messageID: bytes(), collapseKey: optional { $0.bytes() },
-            body: topic == nil ? bytes(upTo: 200) : [],
-            apns: optional { topic == nil ? $0.bytes() : [] })
+            body: shared == nil ? bytes(upTo: 200) : [],
+            apns: optional { shared == nil ? $0.bytes() : [] })
         var message = StoredMessage(
             device: device(), sequence: sequence(), salt: small(), registration: registrationNumber(),
-            sender: topic.map(\.message.sender) ?? optional { $0.sender() }, kind: kind, fields: fields,
+            sender: shared.map(\.name.sender) ?? optional { $0.sender() }, kind: kind, fields: fields,
             acceptedAt: signed(), expiresAt: signed(), priority: flag() ? .high : .normal,
             wantsReceipt: flag(), delaysWhileIdle: flag())
-        message.topic = topic
+        message.shared = shared
         return message
     }
 
@@ -135,6 +135,16 @@ extension RandomValues {
 
     mutating func topicProgress() -> TopicProgress {
         TopicProgress(reached: number(), isOffered: flag())
+    }
+
+    mutating func bodyName() -> SharedBodyName {
+        flag() ? .topic(messageName()) : .request(sender(), sequence())
+    }
+
+    mutating func sharedBody() -> SharedBody {
+        SharedBody(
+            reference: SharedReference(bodyName(), path: bytes()), body: bytes(),
+            apns: optional { $0.bytes() })
     }
 
     mutating func topicEntry() -> TopicEntry {

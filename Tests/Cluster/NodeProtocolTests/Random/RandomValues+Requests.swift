@@ -13,12 +13,14 @@ extension RandomValues {
     }
 
     mutating func content() -> MessageContent {
-        MessageContent(
+        var content = MessageContent(
             messageID: bytes(), collapseKey: optional { $0.bytes() }, lifetimeSeconds: integer(),
             priority: one(), wantsReceipt: flag(), delaysWhileIdle: flag(), isDryRun: flag(),
             restrictedPackage: optional { $0.bytes() }, holdsRawData: flag(), isNotification: flag(),
             body: bytes(upTo: 200), apns: optional { $0.bytes() },
             apnsLifetimeSeconds: optional { $0.integer() })
+        content.isForSeveral = flag()
+        return content
     }
 
     mutating func submission() -> Submission {

@@ -39,7 +39,7 @@ extension DeviceHub {
         turn.write(
             .removeMessage(entry.device, message.sequence, expiresAt: message.expiresAt, reason: reason),
             of: entry)
-        if let topic = message.topic { feed.bodies.release(topic.message, in: turn.ledger.nextBatchNumber) }
+        if let shared = message.shared { bodies.release(shared.name, in: turn.ledger.nextBatchNumber) }
         turn.traceEntry(message, of: entry.device, TraceRecord.Step(reason))
         guard message.kind == .message else { return }
         if let kind = SenderCount(reason, isUpstream: false) {

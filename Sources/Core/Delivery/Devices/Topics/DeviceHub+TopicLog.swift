@@ -82,7 +82,7 @@ extension DeviceHub {
         if hasFailed { return readLog(&turn) }
         for entry in addition.entries where entry.kind == .message {
             let source = PartitionKey.sender(entry.message.name.sender).partition(of: turn.partitions)
-            feed.bodies.add(entry.message, isCopied: source == turn.partition)
+            bodies.add(entry.message, isCopied: source == turn.partition)
         }
         append(addition.entries, &turn)
         addToLog(&turn)
@@ -113,26 +113,12 @@ extension DeviceHub {
     private mutating func removeFromLog(_ place: SequenceNumber, _ turn: inout Turn) {
         guard let entry = feed.log[place], feed.log.remove(place) else { return }
         turn.write(.removeTopicEntry(place, partition: turn.partition))
-        removeBody(feed.bodies.leave(entry.message.name), &turn)
+        removeBody(bodies.leave(.topic(entry.message.name)), &turn)
     }
 
     /// All partitions have messages of this partition's senders.
     mutating func copied(_ names: [TopicMessageName], _ turn: inout Turn) {
-        for name in names { removeBody(feed.bodies.release(name), &turn) }
-    }
-
-    /// Mailbox entries are gone with a batch, or it has failed.
-    mutating func mailboxesCommitted(_ outcome: CommitOutcome, _ turn: inout Turn) {
-        for removal in feed.bodies.committed(outcome.batchNumber, hasFailed: outcome.hasFailed) {
-            removeBody(removal, &turn)
-        }
-    }
-
-    /// Removes pairs that nothing needs any more.
-    private func removeBody(_ removal: TopicBodies.Removal?, _ turn: inout Turn) {
-        guard let removal else { return }
-        turn.write(
-            .removeTopicBody(removal.name, partition: turn.partition, expiresAt: removal.endsAt))
+        for name in names { removeBody(bodies.release(.topic(name)), &turn) }
     }
 
     // MARK: Reading
@@ -171,7 +157,7 @@ extension DeviceHub {
     mutating func topicChangesFailed(_ record: borrowing BatchRecord) {
         for mutation in record.mutations {
             switch mutation {
-            case .removeTopicEntry, .removeTopicBody: feed.failed.append(mutation)
+            case .removeTopicEntry, .removeSharedBody: feed.failed.append(mutation)
             default: break
             }
         }

@@ -36,7 +36,9 @@ extension HTTPSession {
             for (index, part) in batch.parts.enumerated() {
                 var message = BatchedMessage(contentID: part.contentID)
                 do throws(V1Error) {
-                    try submit(part, &message, outer: request, requester, index: index, now, &io)
+                    try submit(
+                        part, &message, outer: request, requester, index: index, of: batch.parts.count, now,
+                        &io)
                 } catch {
                     if error.status == .unauthorized { io.refuse(.unauthorized) }
                     recordRefusal(error, request, now, &io)
@@ -58,7 +60,7 @@ extension HTTPSession {
     /// Submits one message to the core. Clients authorise each part, the whole request or both; the part takes precedence.
     private func submit(
         _ part: BatchBody.Part, _ message: inout BatchedMessage, outer: HTTPRequest, _ requester: Requester,
-        index: Int, _ now: Now, _ io: inout SessionIO
+        index: Int, of count: Int, _ now: Now, _ io: inout SessionIO
     ) throws(V1Error) {
         guard part.method.elementsEqual("POST".utf8), let path = HTTPPath(part.path),
             let project = HTTPEndpoint.services.lazy.filter({ $0.action == .sendMessage })
@@ -74,6 +76,6 @@ extension HTTPSession {
         let read = try V1Message(part.body.raw)
         message.project = record.projectID
         message.isDryRun = read.isDryRun
-        io.events.append(try event(for: read, record.sender, requester, index: index, now))
+        io.events.append(try event(for: read, record.sender, requester, index: index, of: count, now))
     }
 }

@@ -188,6 +188,8 @@ extension HTTPSession {
     ) -> Outcome {
         let send = HTTPSend(form, recipients: targets.count, payloadRefusal: message.payloadRefusal)
         if let refusal = message.payloadRefusal { io.refuse(refusal, sender: sender) }
+        var content = message.content
+        content.isForSeveral = targets.count > 1
         for (index, token) in targets.enumerated() {
             switch Recipient(token: token, seal: settings.seal) {
             case .group(let group) where targets.count == 1:
@@ -202,7 +204,7 @@ extension HTTPSession {
             case .registration(let name):
                 let requestID = RecipientRequestID.make(request: requester.requestID, index: index)
                 io.events.append(
-                    SendRequest(sender: sender, recipient: .registration(name), content: message.content)
+                    SendRequest(sender: sender, recipient: .registration(name), content: content)
                         .event(replyTo: Requester(connection: connection, requestID: requestID)))
             default:
                 io.refuse(.invalidToken, sender: sender, to: token)

@@ -48,10 +48,12 @@ extension HTTPSession {
 
     /// Returns the event that submits a message as recipient `index` of its request.
     func event(
-        for message: V1Message, _ sender: SenderID, _ requester: Requester, index: Int, _ now: Now
+        for message: V1Message, _ sender: SenderID, _ requester: Requester, index: Int, of count: Int = 1,
+        _ now: Now
     ) throws(V1Error) -> Event {
-        let send = try V1Translator(seal: settings.seal, rules: settings.rules).sendRequest(
+        var send = try V1Translator(seal: settings.seal, rules: settings.rules).sendRequest(
             message, sender, now)
+        send.content.isForSeveral = count > 1
         let requestID = RecipientRequestID.make(request: requester.requestID, index: index)
         return send.event(replyTo: Requester(connection: connection, requestID: requestID))
     }
