@@ -52,6 +52,13 @@ import Testing
         return found.map { String(decoding: $0.body, as: UTF8.self) }
     }
 
+    /// The number of shared pairs that each waiting batch puts.
+    private static func puts(_ partition: PartitionBox) -> [Int] {
+        partition.batches.map { batch in
+            batch.mutations.count { if case .putSharedBody = $0 { true } else { false } }
+        }
+    }
+
     /// Ends the requests that are open.
     private static func wait(_ bench: Harness) {
         bench.advance(milliseconds: Int64(Limits.SharedBody.openSeconds) * 1_000)
@@ -136,11 +143,7 @@ import Testing
         let partition = bench.partitions[0]
         for name in names { bench.post(.device(name.device, .topicsDue)) }
         bench.settle()
-        func puts() -> [Int] {
-            partition.batches.map { batch in
-                batch.mutations.count { if case .putSharedBody = $0 { true } else { false } }
-            }
-        }
+        func puts() -> [Int] { Self.puts(partition) }
         Self.send(bench, 1, to: [names[0]])
         bench.post(Self.event(1, to: names[1]))
         bench.runTurns()
@@ -165,6 +168,28 @@ import Testing
         bench.post(.expired(.sharedBody(name, partition: 0, expiresAt: bench.now.wall)))
         bench.settle()
         #expect(Self.bodies(bench).count == 1 && Self.bodies(bench)[name] == nil)
+    }
+
+    @Test("pairs are not put again once the first batch with them is on disk, although a later one is not")
+    func first() {
+        let (bench, names) = Self.bench(4)
+        let partition = bench.partitions[0]
+        for name in names { bench.post(.device(name.device, .topicsDue)) }
+        bench.settle()
+        for name in names[..<3] {
+            bench.post(Self.event(1, to: name))
+            bench.runTurns()
+        }
+        #expect(Self.puts(partition) == [0, 1, 1], "canary")
+        for _ in 0..<2 {
+            bench.apply(partition)
+            bench.reportOutcome(partition)
+        }
+        bench.post(Self.event(1, to: names[3]))
+        bench.runTurns()
+        #expect(Self.puts(partition) == [1, 0])
+        bench.settle()
+        #expect(names.allSatisfy { Self.login(bench, $0) == ["body 1"] })
     }
 
     @Test("an iOS app gets its part for APNs from the shared pairs, and other apps get none")

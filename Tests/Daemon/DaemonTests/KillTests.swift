@@ -12,7 +12,7 @@ struct KillTests {
     private static let eachCycle = 10
 
     @Test(
-        "no acknowledged message is lost in either direction or to a topic when the daemon is killed at random moments"
+        "no acknowledged message is lost in either direction, to a topic or to many when the daemon is killed at random moments"
     )
     func kills() throws {
         var seed = SystemRandomNumberGenerator()
@@ -23,12 +23,14 @@ struct KillTests {
         if Self.asked != nil { Self.printResults(world) }
         #expect(
             min(world.downstream.acknowledged.count, world.upstream.acknowledged.count)
-                >= (Self.cycles - 1) * Self.eachCycle && world.topic.acknowledged.count >= Self.cycles,
+                >= (Self.cycles - 1) * Self.eachCycle
+                && min(world.topic.acknowledged.count, world.many.acknowledged.count) >= Self.cycles,
             "too little load to prove anything, seed \(number)")
         #expect(world.discarded == 0, "the load exceeded the mailbox of a device, seed \(number)")
         #expect(world.downstream.lost.isEmpty, "lost downstream, seed \(number)")
         #expect(world.upstream.lost.isEmpty, "lost upstream, seed \(number)")
         #expect(world.topic.lost.isEmpty, "lost messages to the topic, seed \(number)")
+        #expect(world.many.lost.isEmpty, "lost messages of requests to many, seed \(number)")
         #expect(world.downstream.changed + world.topic.changed == [], "other persistent IDs, seed \(number)")
     }
 
@@ -52,6 +54,7 @@ struct KillTests {
         row("downstream", world.downstream)
         row("upstream  ", world.upstream)
         row("topic     ", world.topic)
+        row("to many   ", world.many)
         let times = world.startMilliseconds.sorted()
         guard let most = times.last else { return }
         func share(_ part: Double) -> String {

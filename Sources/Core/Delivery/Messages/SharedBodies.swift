@@ -41,8 +41,9 @@ struct SharedBodies {
         let reference: SharedReference
         /// Messages that expire later cannot share the pairs.
         let latestEnd: UnixMilliseconds
-        /// The batch that puts them, the last one if several do.
-        var batch: UInt64
+        /// The first batch that puts them, and the last one.
+        let first: UInt64
+        var last: UInt64
 
         var endsAt: UnixMilliseconds { latestEnd + Int64(Limits.SharedBody.graceSeconds) * 1_000 }
     }
@@ -126,7 +127,7 @@ struct SharedBodies {
             open.append(Open(sender: sender, body: message.body, apns: message.apns, until: until))
             return .own
         }
-        if let shared = open[at].shared, shared.batch == batch || isStored(shared.batch) {
+        if let shared = open[at].shared, shared.last == batch || isStored(shared.first) {
             return .shared(shared.reference, put: nil)
         }
         if open[at].shared == nil {
@@ -136,11 +137,12 @@ struct SharedBodies {
             }
             let shared = Shared(
                 reference: SharedReference(.request(sender, message.sequence)),
-                latestEnd: message.expiresAt + Int64(Limits.SharedBody.openSeconds) * 1_000, batch: batch)
+                latestEnd: message.expiresAt + Int64(Limits.SharedBody.openSeconds) * 1_000, first: batch,
+                last: batch)
             counts[shared.reference.name] = Count(endsAt: shared.endsAt)
             open[at].shared = shared
         }
-        open[at].shared?.batch = batch
+        open[at].shared?.last = batch
         return open[at].shared.map {
             let body = SharedBody(reference: $0.reference, body: open[at].body, apns: open[at].apns)
             return .shared($0.reference, put: (body, $0.endsAt))

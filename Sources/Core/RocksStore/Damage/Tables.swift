@@ -160,7 +160,7 @@ extension Family {
         case .groups: "device groups of senders\(range)"
         case .topics: "subscribers of topics of senders\(range)"
         case .installations: "Firebase installations"
-        case .fanouts: "messages to topics, and the subscriptions of iOS apps"
+        case .fanouts: "messages to topics and to many, and the subscriptions of iOS apps"
         case .contacts: "last contacts of devices and installations"
         }
     }

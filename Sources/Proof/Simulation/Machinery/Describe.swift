@@ -122,9 +122,8 @@ enum Describe {
         case .putTopicPosition(let device, let sequence):
             "position of \(short(device.number)) \(short(sequence.number))"
         case .putTopicProgress, .putSharedBody, .removeSharedBody, .listForGateway, .unlistForGateway,
-            .putSender,
-            .removeSender, .linkInstallation, .unlinkInstallation, .putInstallation, .removeInstallation,
-            .putGroup, .removeGroup, .putFeedback, .removeFeedback:
+            .putSender, .removeSender, .linkInstallation, .unlinkInstallation, .putInstallation,
+            .removeInstallation, .putGroup, .removeGroup, .putFeedback, .removeFeedback:
             "\(mutation)"
         }
     }

@@ -7,10 +7,11 @@ import Wire
 
 /// App servers and devices that exchange messages while the daemon is killed and restarted.
 ///
-/// It records acknowledged and received messages in both directions, and those to a topic of all devices; at the end every acknowledged
-/// message must have arrived. Messages have no collapse key and a long lifetime, and mailboxes stay below their cap, so none is discarded.
+/// It records acknowledged and received messages in both directions, those to a topic of all devices, and those of requests to many, which
+/// share their pairs in the store; at the end every acknowledged message must have arrived. Messages have no collapse key and a long
+/// lifetime, and mailboxes stay below their cap, so none is discarded.
 final class KillWorld {
-    /// The record of one direction, by message ID; of a message to the topic for each device.
+    /// The record of one direction, by message ID; of a message to the topic for each device, of requests to many by persistent ID.
     struct DirectionRecord {
         /// Messages that the server acknowledged.
         var acknowledged: Set<String> = []
@@ -40,6 +41,8 @@ final class KillWorld {
         var underway: Set<String> = []
         /// The subset without an answer when the daemon was killed: these arrive at the next login or never.
         var uncertain: Set<String> = []
+        /// Requests to many since the last login: few enough for its mailbox, too.
+        var requests = 0
 
         init(number: Int, identity: DeviceIdentity, token: String) {
             self.number = number
@@ -59,12 +62,15 @@ final class KillWorld {
     private var random: SeededRandom
     private var devices: [Device] = []
     private var servers: [AppServerClient] = []
+    private var caller: HTTPClient?
+    private var isCalling = false
     private var count = 0
     private var starts = 0
     private var pretended: Set<String> = []
     private(set) var downstream = DirectionRecord()
     private(set) var upstream = DirectionRecord()
     private(set) var topic = DirectionRecord()
+    private(set) var many = DirectionRecord()
     /// Each has fewer live messages than a topic may have.
     private static let topicNames = (0..<20).map { "news-\($0)" }
     /// Messages that the audit counts as discarded at the end; -1 if the audit has no count.
@@ -130,7 +136,7 @@ final class KillWorld {
         _ = try begin(devices: Array(devices.indices))
         // Upstream messages without a stream ack are repeated by the device; all others must arrive.
         _ = reactor.turn(seconds: Self.patience) {
-            downstream.isWhole(but: pretended) && upstream.isWhole() && topic.isWhole()
+            downstream.isWhole(but: pretended) && upstream.isWhole() && topic.isWhole() && many.isWhole()
         }
         let audit = try daemon?.ctl("audit")["downstream"] as? [String: Any]
         discarded = audit?["discarded"] as? Int ?? -1
@@ -161,6 +167,7 @@ final class KillWorld {
             try client.connect()
             servers.append(client)
         }
+        caller = HTTPClient(reactor: reactor, endpoint: try endpoint("https", daemon))
         for index in online { try connect(devices[index], daemon) }
         guard
             reactor.turn(
@@ -183,6 +190,7 @@ final class KillWorld {
 
     private func endConnections() {
         for server in servers { server.abort() }
+        caller?.close()
         for device in devices {
             // An unanswered message that did not arrive while the device was online was never stored.
             if device.isReady {
@@ -211,6 +219,7 @@ final class KillWorld {
     }
 
     private func exchangeMessages() {
+        callMany()
         for server in servers where server.isReady && server.outstanding < 40 {
             let device = devices[Int.random(in: 0..<devices.count, using: &random)]
             let isForAll = Int.random(in: 0..<4, using: &random) == 0
@@ -237,6 +246,30 @@ final class KillWorld {
         }
     }
 
+    /// Sends a request to many that names one device several times: all messages are in one partition, and share their pairs.
+    private func callMany() {
+        let device = devices[Int.random(in: 0..<devices.count, using: &random)]
+        guard let caller, !isCalling, device.requests < 4 else { return }
+        isCalling = true
+        device.requests += 1
+        let tokens = Array(repeating: "\"\(device.token)\"", count: 2 * Limits.SharedBody.unsharedMessages)
+        let text = String(repeating: "x", count: Limits.SharedBody.leastBytes)
+        var call = HTTPCall("POST", "/fcm/send")
+        call.add("Content-Type", "application/json")
+        call.add("Authorization", "key=\(sender.key)")
+        call.body = Array(
+            "{\"registration_ids\":[\(tokens.joined(separator: ","))],\"data\":{\"id\":\"m\",\"text\":\"\(text)\"}}"
+                .utf8)
+        caller.send(call) { [unowned self] result in
+            isCalling = false
+            guard let body = try? result.get().body,
+                let answer = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any]
+            else { return }
+            let results = answer["results"] as? [[String: Any]] ?? []
+            many.acknowledged.formUnion(results.compactMap { $0["message_id"] as? String })
+        }
+    }
+
     private func handle(_ event: AppServerEvent) {
         switch event {
         case .acknowledged(let id, _):
@@ -254,9 +287,14 @@ final class KillWorld {
 
     private func handle(_ event: DeviceEvent, _ device: Device) {
         switch event {
-        case .loggedIn: device.isReady = true
+        case .loggedIn:
+            device.isReady = true
+            device.requests = 0
         case .message(let message):
             guard let id = message["id"].map({ String(decoding: $0, as: UTF8.self) }) else { return }
+            if id == "m" {
+                return many.arrivals[String(decoding: message.persistentID, as: UTF8.self), default: 0] += 1
+            }
             device.underway.remove(id)
             let record = id.hasPrefix("t") ? \KillWorld.topic : \KillWorld.downstream
             let name = id.hasPrefix("t") ? "\(id)@\(device.number)" : id
