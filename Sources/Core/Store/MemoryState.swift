@@ -350,6 +350,14 @@ public struct MemoryState: Sendable {
     /// Whether there are topic messages that not all partitions have.
     public var hasTopicMessages: Bool { topics.contains { !$0.messages.isEmpty } }
 
+    /// The log of a partition, without pairs, in order.
+    public func topicLog(_ partition: Int) -> [TopicEntry] {
+        topics[partition].entries(after: SequenceNumber(0), limit: .max).0
+    }
+
+    /// The topic messages whose pairs a partition has.
+    public func topicBodies(_ partition: Int) -> Set<TopicMessageName> { Set(topics[partition].bodies.keys) }
+
     /// Rows that the registry would have on a disk, where a device, an installation and a subscription have two each.
     public var registryRows: Int {
         let ofDevices =

@@ -29,7 +29,7 @@ extension Workload {
         for number in 0..<settings.topicChanges { plan { changeTopic(number, world) } }
     }
 
-    private static func anyClient(_ world: World) -> AppServerClient {
+    static func anyClient(_ world: World) -> AppServerClient {
         world.appServers[Int(world.random(0...Int64(world.appServers.count - 1)))]
     }
 

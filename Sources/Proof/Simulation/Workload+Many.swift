@@ -3,7 +3,7 @@ import Delivery
 
 /// Topic and group messages: subscriptions and sends.
 extension Workload {
-    private static func topic(_ number: Int64) -> TopicName? { TopicName(Array("t\(number)".utf8)) }
+    static func topic(_ number: Int64) -> TopicName? { TopicName(Array("t\(number)".utf8)) }
 
     /// Plans the activity during the storm.
     static func prepareMany(_ world: World) {
@@ -47,7 +47,7 @@ extension Workload {
     ) {
         client.send(
             DownstreamDraft(
-                number: number, target: .topic(topic), collapseKey: collapseKey,
+                number: number, target: .topic(.topic(topic)), collapseKey: collapseKey,
                 lifetimeSeconds: lifetimeSeconds))
     }
 

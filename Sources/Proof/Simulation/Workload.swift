@@ -36,6 +36,7 @@ enum Workload {
         planChanges(world)
         prepareMany(world)
         prepareLater(world)
+        prepareTopics(world)
     }
 
     /// Draws one sender, or all of them.
@@ -106,6 +107,7 @@ enum Workload {
     /// Plans a few messages after the faults have ended, all of which must arrive.
     static func planCalm(_ world: World) {
         planCalmMany(world)
+        planCalmTopics(world)
         for round in 0..<3 {
             world.after(Int64(12 + 12 * round) * 1_000_000_000) {
                 sendCalm(1_000_000 + round * 1_000, lifetimeSeconds: 3_600, world)

@@ -39,6 +39,7 @@ final class World {
     var appServers: [AppServerClient] = []
     /// Apps that are reached only through Apple.
     var appleApps: [AppleApp] = []
+    private(set) lazy var apple = SimulatedApple(self)
     private var pipes: [Pipe] = []
     var checkers = Checkers()
     var canaries = Canaries()
@@ -110,6 +111,7 @@ final class World {
     init(_ seed: Simulation.Seed, canary: WorldSettings.Canary?, isTraced: Bool) {
         generator = SeededRandom(seed: seed.number)
         settings = WorldSettings(kind: seed.kind, isEarly: seed.isEarly, random: &generator, canary: canary)
+        settings.drawTopics(seed)
         wrongClock = WrongClock(seed, settings)
         jumpingClock = JumpingClock(seed, settings, besides: wrongClock)
         let faults = settings.faults

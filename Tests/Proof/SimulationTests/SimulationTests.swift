@@ -57,6 +57,7 @@ import Testing
             let failure = Simulation.run(Simulation.Seed(kind, at: place), canary: canary)
             return failure?.violations.first?.hasPrefix(checker) == true
         }
+        print("FOUND \(kind) \(canary) \(found.map { "\($0)" } ?? "none") from \(start)")
         #expect(found != nil, "\(checker)")
     }
 

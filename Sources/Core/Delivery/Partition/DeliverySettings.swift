@@ -45,8 +45,14 @@ public struct DeliverySettings: Sendable {
     public var registrationsPerDevice = Limits.Registration.perDevice
     /// Topics of one registration.
     public var subscriptionsPerRegistration = Limits.Installation.subscriptionsPerRegistration
+    /// Live topic messages in the logs of all partitions.
+    public var liveTopicMessages = Limits.Topic.live
     /// Live messages of one topic; one more discards the older half of them.
     public var liveMessagesPerTopic = Limits.Topic.livePerTopic
+    /// Connected devices that topic messages are sent to in one batch, in all partitions together.
+    public var topicDevicesPerBatch = Limits.Topic.devicesPerBatch
+    /// Devices with iOS apps that are looked up at once for topic messages.
+    public var topicPage = Limits.Topic.page
     /// Seconds after which an unacknowledged receipt counts as received.
     public var receiptAckSeconds = Limits.Message.receiptAckSeconds
     /// Seconds without contact after which a device and its registrations are removed. 0 disables the expiry.

@@ -9,6 +9,10 @@ public struct PartitionFigures: Sendable, Equatable {
     public var connectedDevices = 0
     /// Events that wait for a device to be read from the store.
     public var waitingEvents = 0
+    /// Topic messages in the log.
+    public var liveTopicMessages = 0
+    /// Topic messages of its senders that not all partitions have.
+    public var openTopicMessages = 0
     /// Sessions of app servers.
     public var sessions = 0
     /// Contact times that are not yet written to the store.
@@ -29,6 +33,8 @@ extension Partition {
         var figures = PartitionFigures()
         figures.batches = turn.ledger.unanswered
         figures.pendingLastSeen = devices.pendingLastSeen.count
+        figures.liveTopicMessages = devices.feed.log.count
+        figures.openTopicMessages = topics.open
         for entry in devices.table.all {
             figures.devices += 1
             figures.connectedDevices += entry.link == nil ? 0 : 1

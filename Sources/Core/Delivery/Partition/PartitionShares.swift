@@ -53,8 +53,8 @@ struct PartitionShares {
             perSeconds: Limits.Clock.devicesForgottenAtOnce * 3_600 / Limits.Clock.devicesForgottenPerHour
         ).share(of: count)
         openTopics = share(Limits.Topic.open, atLeast: Limits.Partition.leastOpenTopics)
-        liveTopics = share(Limits.Topic.live, atLeast: settings.liveMessagesPerTopic)
-        topicDevices = share(Limits.Topic.devicesPerBatch, atLeast: Limits.Partition.leastTopicDevices)
+        liveTopics = share(settings.liveTopicMessages, atLeast: settings.liveMessagesPerTopic)
+        topicDevices = share(settings.topicDevicesPerBatch, atLeast: Limits.Partition.leastTopicDevices)
         countedBodies = share(Limits.SharedBody.counted)
         waitingInstallations = share(
             Limits.Installation.waiting, atLeast: Limits.Partition.leastWaitingRequests)

@@ -1,4 +1,5 @@
 import Delivery
+import Store
 
 /// In an idle world the core holds only what is connected, and a few devices that have just left.
 struct BoundsChecker {
@@ -14,6 +15,11 @@ struct BoundsChecker {
         // of its own and one import per sender. The world may end just then.
         let settings = world.settings
         let seen = settings.expiresDevices ? settings.importedApps * (3 + settings.senders) : 0
+        let rows = (0..<settings.partitions).map { world.disk.state.topicLog($0).count }
+        if figures.map(\.liveTopicMessages) != rows || figures.contains(where: { $0.openTopicMessages > 0 }) {
+            found.append("the partitions have more topic messages than \(rows): \(figures)")
+        }
+        if world.server?.openTopics != 0 { found.append("the count of open topic messages is not 0") }
         for (partition, figures) in figures.enumerated() {
             sessions += figures.sessions
             let most = figures.connectedDevices + settings.delivery.idleDevicesInMemory + 1 + seen

@@ -63,7 +63,7 @@ final class Checkers {
 
     func deviceReceived(
         _ delivered: DeliveredMessage, _ device: DeviceID?, _ port: ObjectIdentifier,
-        unacknowledged: some Collection<PersistentID>, _ world: World
+        since: Int64, unacknowledged: some Collection<PersistentID>, _ world: World
     ) {
         if let device { windows.device(device, unacknowledged, world) }
         // A message that waits for the rate of its app, or for the device to be active, may be overtaken.
@@ -76,7 +76,9 @@ final class Checkers {
             order.device(id, port, world)
         }
         guard let number = delivered.number else { return identity.deliveredMarker(delivered, truth, world) }
-        if fanOuts.messages[number] != nil { return fanOuts.delivered(number, delivered, world) }
+        if fanOuts.messages[number] != nil {
+            return fanOuts.delivered(number, delivered, device, since: since, world)
+        }
         identity.delivered(number, delivered, truth, world)
         truth.downstream[number]?.isDelivered = true
     }
@@ -185,6 +187,7 @@ final class Checkers {
 
     func didApply(_ batch: WriteBatch, _ outcome: CommitOutcome, _ world: World) {
         endings.didApply(batch, outcome, truth, &fanOuts, world)
+        fanOuts.didApply(batch, truth, world)
         caps.didApply(batch, endings, truth, world)
     }
 
@@ -195,7 +198,7 @@ final class Checkers {
 
     func rolledBack(to state: MemoryState, _ world: World) {
         endings.rolledBack(to: state)
-        fanOuts.rolledBack(world)
+        fanOuts.rolledBack(to: state, world)
         conservation.check(state, "after a crash", world)
         durability.rolledBack(to: state, truth, world)
         for (number, message) in truth.upstream where !message.isSynced {

@@ -57,7 +57,10 @@ struct EndingChecker {
                     if message.delaysWhileIdle { truth.delayedMarkers.insert(message.persistentID) }
                     // What a failed commit should have put is counted but was never on disk.
                     let isExact = world.settings.faults.hasCommitsAll
-                    if unmarked.removeValue(forKey: message.name) != count, isExact {
+                    let discarded = unmarked.removeValue(forKey: message.name)
+                    if discarded == nil, world.settings.discardsTopics {
+                        fanOuts.putMarker(message, of: count, truth, world)
+                    } else if discarded != count, isExact {
                         world.fail(
                             "endings", "a marker counts \(count) messages, not those that were discarded")
                     }
@@ -175,7 +178,8 @@ struct EndingChecker {
             let isTrue =
                 switch reason {
                 case .replaced: message.collapseKey != nil && isReplaced(message)
-                case .discarded: message.collapseKey != nil || markers.contains(name)
+                case .discarded: mayBeDiscarded(message, markers, world)
+                case .forwarded: world.apple.accepted.contains(message.persistentID)
                 default: fanOuts.isTrue(number, message, reason, truth, world)
                 }
             if !isTrue {
@@ -191,7 +195,8 @@ struct EndingChecker {
                     && (!known.draft.wantsReceipt || mayLackReceipt(known, name, truth, world))
             case .expired: message.expiresAt <= world.latestWall
             case .replaced: isReplaced(message)
-            case .discarded: message.collapseKey != nil || markers.contains(name)
+            case .discarded: mayBeDiscarded(message, markers, world)
+            case .forwarded: world.apple.accepted.contains(message.persistentID)
             case .removed: truth.mayBeGone(name) || !truth.registered.contains(name)
             default: false
             }
@@ -211,6 +216,13 @@ struct EndingChecker {
     ) -> Bool {
         message.hasReceipt || (message.expiresAt ?? 0) <= world.latestWall
             || truth.mayBeGone(name)
+    }
+
+    private func mayBeDiscarded(
+        _ message: StoredMessage, _ markers: Set<RegistrationName>, _ world: World
+    ) -> Bool {
+        message.collapseKey != nil || markers.contains(message.name)
+            || world.apple.refused.contains(message.persistentID)
     }
 
     private func isReplaced(_ message: StoredMessage) -> Bool {

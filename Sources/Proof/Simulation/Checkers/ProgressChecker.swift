@@ -41,7 +41,7 @@ struct ProgressChecker {
         var left: [String] = []
         if state.hasTopicMessages { left.append("a partition has not got a topic message") }
         state.forEachMessage { message in
-            guard reachable.contains(message.device) else { return }
+            guard reachable.contains(message.device) || message.apns != nil else { return }
             let what = Number.of(message.messageID).map { "m\($0)" } ?? "a marker"
             left.append("\(what) still waits for \(message.device.number)")
         }

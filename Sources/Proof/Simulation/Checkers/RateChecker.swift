@@ -10,6 +10,8 @@ struct CoreStep {
     var mutations: ArraySlice<Mutation>
     var forwards: ArraySlice<Event>
     var loads: ArraySlice<StoreQuery>
+    /// For the APNs gateway.
+    var deliveries: ArraySlice<GatewayDelivery>
 }
 
 /// No client exceeds a rate, and none within its rate is refused.

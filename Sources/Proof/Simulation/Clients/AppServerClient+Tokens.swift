@@ -22,7 +22,8 @@ extension AppServerClient {
 
     /// Subscribes an app to a topic of its sender, or unsubscribes it.
     func changeTopic(_ name: RegistrationName, _ topic: TopicName, isEnd: Bool) {
-        let request = world.checkers.fanOuts.requested(name, topic, of: sender, isEnd: isEnd, world)
+        let request = world.checkers.fanOuts.subscriptions.requested(
+            name, topic, of: sender, isEnd: isEnd, world)
         world.request(
             { [self] in
                 .token(
@@ -31,7 +32,7 @@ extension AppServerClient {
                         action: isEnd ? .unsubscribe(topic) : .subscribe(topic)))
             },
             { [self] answer in
-                world.checkers.fanOuts.closed(name, topic)
+                world.checkers.fanOuts.subscriptions.closed(name, topic)
                 switch answer {
                 case .reply(_, .token(let report)):
                     world.reached(.topicChanged)
@@ -40,7 +41,8 @@ extension AppServerClient {
                     if isOther {
                         world.fail("topics", "an app server got the state of another subscription")
                     }
-                    world.checkers.fanOuts.confirmed(name, topic, request: request, isEnd: isEnd, world)
+                    world.checkers.fanOuts.subscriptions.confirmed(
+                        name, topic, request: request, isEnd: isEnd, world)
                 case .reply(_, .tokenRefused(let refusal)): refused(name, refusal)
                 default: break
                 }

@@ -2,7 +2,7 @@ import Basics
 import Delivery
 
 /// An app on a phone that is reached only through Apple: app servers import its Apple token, and it registers by its installation.
-/// Its messages stay waiting, since this world has no connection to Apple.
+/// Its messages go to `SimulatedApple`, or stay waiting in worlds where nothing goes through Apple.
 final class AppleApp {
     private let world: World
     let number: Int
@@ -11,6 +11,11 @@ final class AppleApp {
     let bundle: [UInt8]
     let token: [UInt8]
     private let installation: [UInt8]
+    /// Its registrations, with the account of each.
+    private(set) var registrations: [RegistrationName: SenderID] = [:]
+    var names: [RegistrationName] {
+        registrations.keys.sorted { ($0.device, $0.number.number) < ($1.device, $1.number.number) }
+    }
 
     init(_ world: World, number: Int, sender: SenderID) {
         self.world = world
@@ -69,6 +74,7 @@ final class AppleApp {
                 guard case .reply(_, .registered(let token)) = answer else { return }
                 let name = token.registration
                 world.checkers.registered(name, requestedAt: requestedAt, world)
+                registrations[name] = sender
                 answered(name)
             })
     }

@@ -74,7 +74,7 @@ extension DeviceClient {
     func clear(_ app: Int) {
         guard identity != nil, apps[app].name != nil else { return }
         apps[app].instance += 1
-        world.checkers.fanOuts.cleared(apps[app].known, world)
+        world.checkers.fanOuts.subscriptions.cleared(apps[app].known, world)
         apps[app].name = nil
         start()
     }

@@ -5,7 +5,7 @@ extension DeviceClient {
     /// Subscribes an app to a topic or unsubscribes it.
     func subscribe(_ app: Int, _ topic: TopicName, isEnd: Bool) {
         guard let identity, let name = apps[app].name else { return }
-        let request = world.checkers.fanOuts.requested(
+        let request = world.checkers.fanOuts.subscriptions.requested(
             name, topic, of: apps[app].audience[0], isEnd: isEnd, world)
         let digest = SimulatedHost.digest(identity.token)
         world.request(
@@ -13,9 +13,10 @@ extension DeviceClient {
                 .subscribe(TopicRequest(requester: $0, name: name, token: digest, topic: topic, isEnd: isEnd))
             },
             { [self] answer in
-                world.checkers.fanOuts.closed(name, topic)
+                world.checkers.fanOuts.subscriptions.closed(name, topic)
                 guard case .reply(_, .unregistered) = answer else { return }
-                world.checkers.fanOuts.confirmed(name, topic, request: request, isEnd: isEnd, world)
+                world.checkers.fanOuts.subscriptions.confirmed(
+                    name, topic, request: request, isEnd: isEnd, world)
             })
     }
 

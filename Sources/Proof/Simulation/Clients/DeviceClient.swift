@@ -83,6 +83,9 @@ final class DeviceClient {
     /// Earlier connections that the server has not closed yet.
     var replaced: [any DevicePort] = []
     var isOnline = false
+    /// When it was logged in on its connection; `nil` if it is not.
+    var onlineSince: Int64? { isOnline ? loggedInAt : nil }
+    private var loggedInAt: Int64 = 0
     /// Whether its connection may end because of the device or the network.
     var isDisturbed = false
     /// When it last connected, and to which process.
@@ -232,6 +235,7 @@ final class DeviceClient {
         switch notice {
         case .loggedIn:
             isOnline = true
+            loggedInAt = world.clock.nanoseconds
             planIdleness(of: port)
             received.removeAll { named.contains($0) }
             for draft in unconfirmed { transmit(draft, port) }
@@ -262,7 +266,8 @@ final class DeviceClient {
             unacknowledged[id] = delivered.number
         }
         world.checkers.deviceReceived(
-            delivered, identity?.device, ObjectIdentifier(port), unacknowledged: unacknowledged.keys, world)
+            delivered, identity?.device, ObjectIdentifier(port), since: connected.at,
+            unacknowledged: unacknowledged.keys, world)
         guard let id = delivered.id else { return }
         if !world.isCalm, manner == .silent || world.chance(world.faults.lazyDevices, in: 100) { return }
         let longest: Int64 = world.isCalm ? 20_000_000 : 1_500_000_000

@@ -41,11 +41,15 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
             messageID: draft.messageID, collapseKey: draft.collapseKey.map { [$0] },
             lifetimeSeconds: draft.lifetimeSeconds, wantsReceipt: draft.wantsReceipt,
             delaysWhileIdle: draft.delaysWhileIdle, isDryRun: draft.isDryRun, body: draft.messageID)
-        let recipient: Recipient =
-            switch draft.target {
-            case .registration(let name): .registration(name)
-            case .topic(let name): .topic(TopicTarget(name))
+        let recipient: Recipient
+        switch draft.target {
+        case .registration(let name): recipient = .registration(name)
+        case .topic(let condition):
+            guard let target = condition.target else {
+                return world.fail("topics", "no target: \(condition)")
             }
+            recipient = .topic(target)
+        }
         let request = SendRequest(sender: client.sender, recipient: recipient, content: content)
         send { request.event(replyTo: Requester(connection: $0, requestID: UInt32(draft.number))) }
     }

@@ -6,7 +6,7 @@ import Wire
 struct DownstreamDraft {
     enum Target {
         case registration(RegistrationName)
-        case topic(TopicName)
+        case topic(TopicCondition)
     }
 
     var number: Int
@@ -17,8 +17,8 @@ struct DownstreamDraft {
     var isDryRun = false
     var delaysWhileIdle = false
 
-    /// The topic that it is sent to. `nil` if it is sent to a registration.
-    var topic: TopicName? { if case .topic(let name) = target { name } else { nil } }
+    /// The topic or condition that it is sent to. `nil` if it is sent to a registration.
+    var condition: TopicCondition? { if case .topic(let condition) = target { condition } else { nil } }
 
     /// `m` and the number: the message ID and the only pair of its body.
     var messageID: [UInt8] { Array("m\(number)".utf8) }
@@ -56,15 +56,17 @@ enum Number {
         }
         return number
     }
+
+    /// Returns the number in the pairs of a message, which may be the text alone.
+    static func inBody(_ body: [UInt8]) -> Int? {
+        if let number = of(body) { return number }
+        var number: Int?
+        try? AppData.forEach(in: body.raw) { _, value in number = of([UInt8](copying: value)) }
+        return number
+    }
 }
 
 extension StoredUpstream {
     /// The number of a message, from its pairs, or of the message that a receipt is for.
-    var draftNumber: Int? {
-        guard kind == .message else { return Number.of(messageID) }
-        if let number = Number.of(body) { return number }
-        var number: Int?
-        try? AppData.forEach(in: body.raw) { _, value in number = Number.of([UInt8](copying: value)) }
-        return number
-    }
+    var draftNumber: Int? { kind == .message ? Number.inBody(body) : Number.of(messageID) }
 }

@@ -82,12 +82,12 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
     }
 
     func submit(_ draft: DownstreamDraft) {
-        let token =
-            switch draft.target {
-            case .registration(let name): world.token(name)
-            case .topic(let name): "/topics/" + String(decoding: name.bytes, as: UTF8.self)
-            }
-        var message = Downstream(to: Array(token.utf8), messageID: draft.messageID)
+        var message = Downstream(to: [], messageID: draft.messageID)
+        switch draft.target {
+        case .registration(let name): message.to = Array(world.token(name).utf8)
+        case .topic(.topic(let name)): message.to = Array("/topics/".utf8) + name.bytes
+        case .topic(let condition): message.condition = condition.text
+        }
         message.data = [(Array("n".utf8), draft.messageID)]
         message.collapseKey = draft.collapseKey.map { "k\($0)" }
         message.lifetimeSeconds = draft.lifetimeSeconds

@@ -9,8 +9,8 @@ struct Canaries {
     private var devices: [ConnectionID: DeviceID] = [:]
     /// Devices that were asked to reconnect.
     private var reconnected: Set<DeviceID> = []
-    /// The last topic message that was passed on, by the partition of its sender and that which gets it.
-    private var passedOn: [[Int]: SequenceNumber] = [:]
+    /// See `TopicCanaries`.
+    var topics = TopicCanaries()
 
     /// Returns the settings for the core.
     func settings(_ wanted: DeliverySettings, _ world: World) -> DeliverySettings {
@@ -68,20 +68,6 @@ struct Canaries {
         }
     }
 
-    /// Returns the event for a partition in place of one of another partition.
-    mutating func alter(_ partition: Int, _ event: TopicLogEvent, _ world: World) -> TopicLogEvent {
-        switch (world.canary, event) {
-        case (.reversesTopics, .published(let messages, let source)):
-            return .published(messages.reversed(), from: source)
-        case (_, .published(let messages, let source)):
-            passedOn[[source, partition]] = messages.last?.name.sequence
-            return event
-        case (.countsLostCopies, .copied(let copier, nil)):
-            return .copied(by: copier, through: passedOn[[partition, copier]])
-        default: return event
-        }
-    }
-
     /// Returns the commands to perform in place of the core's.
     mutating func tamper(
         _ commands: [(ConnectionID, SessionCommand)], _ world: World
@@ -124,6 +110,8 @@ struct Canaries {
         case .forgetsReconnected where !delivery.isStored && reconnected.contains(delivery.message.device):
             return
         case .changesPersistentID: delivery.message.salt ^= UInt32(world.random(0...1))
+        case .hidesTopic where delivery.message.topic != nil:
+            delivery.from = Array("\(delivery.message.sender?.number ?? 0)".utf8)
         case .changesSender: delivery.from += [UInt8(ascii: "0")]
         case .miscountsDiscarded:
             if case .discardedMarker(let count) = delivery.message.kind {
@@ -176,33 +164,10 @@ struct Canaries {
             return .group(name, record, isForChange: false)
         case (.hidesInstallations, .installation(let place, _, _, let isForChange)):
             return .installation(place, nil, [], isForChange: isForChange)
-        case (.forgetsTopicMessages, .topicMessages): return .topicMessages([], isLast: true)
-        case (.forgetsTopicMarks, .topicEntries(let entries, _, let isLast)):
-            return .topicEntries(entries, marks: [], isLast: isLast)
-        case (.advancesTopicMarks, .topicEntries(let entries, let marks, let isLast)):
-            let advanced = marks.map {
-                TopicMark(source: $0.source, through: SequenceNumber($0.through.number + 300_000_000))
-            }
-            return .topicEntries(entries, marks: advanced, isLast: isLast)
-        case (.forgetsTopicLog, .topicEntries(_, let marks, _)):
-            return .topicEntries([], marks: marks, isLast: true)
-        case (.forgetsTopicPosition, .device(var state)):
-            state.topicPosition = SequenceNumber(0)
-            return .device(state)
         case (.leavesOutSubscriber, .device(var state)):
             state.subscriptions = Array(state.subscriptions.dropFirst())
             return .device(state)
-        case (.losesBodies, .messages(let device, let page, let isLast)):
-            return .messages(device, page.map(withoutBody), isLast: isLast)
-        default: return loaded
+        default: return world.canary == nil ? loaded : alterTopics(loaded, world)
         }
-    }
-
-    private func withoutBody(_ given: StoredMessage) -> StoredMessage {
-        guard let shared = given.shared else { return given }
-        var message = given
-        message.shared = SharedReference(withoutBodyOf: shared.name)
-        message.body = []
-        return message
     }
 }

@@ -48,6 +48,11 @@ enum Describe {
         case .partition(.senders): "senders"
         case .topicLog(_, .published(let messages, let source)):
             "published by \(source): \(messages.map { text($0.messageID) + " " + short($0.name.sequence.number) })"
+        case .topicLog(_, .nowOrNever(let message)):
+            "now or never \(text(message.messageID)) \(short(message.name.sequence.number))"
+        case .topic(_, .submitted(let submission)):
+            "submitted \(text(submission.content.messageID)) to \(submission.target.topics.map { text($0.bytes) })"
+                + " key \(submission.content.collapseKey ?? []) for \(submission.content.lifetimeSeconds) s"
         case .topicLog(_, .copied(let partition, let through)):
             "copied by \(partition) through \(through.map { short($0.number) } ?? "none")"
         default: "\(event)"

@@ -89,6 +89,52 @@ extension WorldSettings {
         case movesPositionAlone
         /// The first subscription of a device is not found.
         case leavesOutSubscriber
+        /// A now-or-never topic message never reaches a partition.
+        case dropsTopicsNow
+        /// It reaches a partition repeatedly.
+        case repeatsTopicsNow
+        /// It reaches a partition seconds later.
+        case delaysTopicsNow
+        /// It takes devices that are read then past the messages that are being added to the log.
+        case passesOverTopics
+        /// A condition becomes its first topic.
+        case widensConditions
+        /// A condition becomes its opposite.
+        case invertsConditions
+        /// Topic messages expire at once.
+        case shortensTopics
+        /// Topic messages expire a day too late.
+        case prolongsTopics
+        /// Topic messages have no collapse key.
+        case losesTopicKeys
+        /// Topic messages are sent in the name of the sender.
+        case hidesTopic
+        /// A topic message never reaches the log of a partition on disk, which counts as having it.
+        case losesTopicEntries
+        /// A topic message that has left the log is still found.
+        case losesTopicEnds
+        /// Which topic messages a partition has never reaches the disk.
+        case losesTopicMarks
+        /// The topic messages of a log are found in the wrong order.
+        case reversesTopicLog
+        /// The pairs of topic messages stay on disk.
+        case losesTopicBodyEnds
+        /// What has become of topic messages never reaches the disk.
+        case losesTopicProgress
+        /// What stands for discarded topic messages is not found.
+        case forgetsTopicDiscards
+        /// The end of a subscription never reaches the disk.
+        case keepsSubscription
+        /// A search for iOS apps omits the last one of a page.
+        case leavesOutAppleApp
+        /// A search for iOS apps ends after the first page.
+        case endsAppleSearch
+        /// The subscriptions of iOS apps are not found.
+        case losesAppleList
+        /// A message that Apple has accepted does not reach the app.
+        case losesAppleDelivery
+        /// A message reaches an iOS app twice.
+        case repeatsAppleDelivery
         /// The pairs of topic messages are not found.
         case losesBodies
         /// The pairs of requests to many never reach the disk.

@@ -55,6 +55,16 @@ public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     case topicRepeated
     /// A topic message ended in a log, since a newer one has its collapse key.
     case topicReplaced
+    /// A now-or-never topic message reached a subscriber.
+    case topicNowSent
+    /// A message to a condition was stored for an app.
+    case topicConditionMet
+    /// Apple accepted a topic message for an iOS app.
+    case topicForwarded
+    /// Too many topic messages were discarded.
+    case topicDiscarded
+    /// An app got a marker of discarded topic messages.
+    case topicMarkerPut
     /// A device group was created.
     case groupMade
     /// A group message reached a member.

@@ -130,6 +130,11 @@ final class SimulatedDisk {
             case (.movesPositionAlone, .putMessage(let message)): message.topicMessage != nil
             case (.losesSharedBodies, .putSharedBody): true
             case (.losesReport, .putMessage(let message)): message.kind.isReport
+            case (.losesTopicEntries, .putTopicEntry), (.losesTopicEnds, .removeTopicEntry),
+                (.losesTopicMarks, .putTopicMark), (.losesTopicBodyEnds, .removeTopicBody),
+                (.losesTopicProgress, .putTopicProgress), (.losesAppleList, .listForGateway),
+                (.keepsSubscription, .removeSubscription):
+                true
             default: false
             }
         }

@@ -22,11 +22,13 @@ final class SimulatedServer {
     }
 
     /// A strong reference, broken when the world ends: checking an unowned one costs more than all checkers.
-    private let world: World
-    private let map: PartitionMap
+    let world: World
+    let map: PartitionMap
     private var reactors: [Reactor] = []
     private(set) var connections: [ConnectionID: ServerEnd] = [:]
     private(set) var isAlive = true
+    /// Topic messages that are open, as the partitions have counted them.
+    private(set) var openTopics = 0
 
     init(_ world: World) {
         self.world = world
@@ -111,7 +113,7 @@ final class SimulatedServer {
     }
 
     /// The time that work takes to another thread.
-    private var crossingTime: Int64 { world.random(0...world.faults.crossingMicroseconds * 1_000) }
+    var crossingTime: Int64 { world.random(0...world.faults.crossingMicroseconds * 1_000) }
 
     /// Routes events of a connection's session to their partitions, from the connection's reactor.
     func route(_ events: [Event], from reactor: Int) {
@@ -132,7 +134,7 @@ final class SimulatedServer {
         }
     }
 
-    private func sendOn(_ event: Event, from index: Int) {
+    func sendOn(_ event: Event, from index: Int) {
         reactors[index].turns.accept(event, now: world.clock.now)
         planTurn(index)
     }
@@ -189,6 +191,7 @@ final class SimulatedServer {
         for hosted in active {
             reportFailures(of: hosted)
             // The figures for metrics.
+            openTopics += hosted.effects.topicJobsOpen
             hosted.effects.removeAll()
         }
         for peer in turns.outgoing.indices where !turns.outgoing[peer].isEmpty {
@@ -220,9 +223,12 @@ final class SimulatedServer {
 
     private func apply(_ effects: TurnEffects) {
         for entry in effects.batches {
+            world.checkers.fanOuts.log.submitted(entry.batch, entry.partition)
+            world.canaries.topics.submitted(entry.batch, entry.partition)
             world.disk.submit(entry.batch, partition: entry.partition)
             if world.canary == .expiresEarly { expireEarly(entry.batch, entry.partition) }
         }
+        for delivery in effects.deliveries { deliver(delivery) }
         for entry in effects.loads { world.disk.load([entry.query], partition: entry.partition) }
         if effects.confirmsClock {
             world.trace("a device confirms the clock")
@@ -238,11 +244,15 @@ final class SimulatedServer {
             guard let arrived = passOn(topics, to: partition) else { return }
             event = .topicLog(partition, arrived)
         }
+        if case .partition(.committed(let outcome)) = event {
+            world.canaries.topics.committed(outcome.batchNumber, hosted.number)
+        }
         world.trace("\(hosted.number): \(Describe.event(event))")
         let commands = hosted.effects.commands.count
         let mutations = hosted.effects.mutations.count
         let forwards = hosted.effects.forwards.count
         let loads = hosted.effects.loads.count
+        let deliveries = hosted.effects.deliveries.count
         hosted.core.handle(event, now: now)
         // A planted fault may break the core's state.
         if world.canary == nil, let words = hosted.core.violation(of: event.key) {
@@ -251,7 +261,7 @@ final class SimulatedServer {
         reportFailures(of: hosted)
         if case .partition(.tick) = event, commands == hosted.effects.commands.count,
             mutations == hosted.effects.mutations.count, loads == hosted.effects.loads.count,
-            forwards == hosted.effects.forwards.count
+            forwards == hosted.effects.forwards.count, deliveries == hosted.effects.deliveries.count
         {
             return
         }
@@ -259,28 +269,10 @@ final class SimulatedServer {
             event: event, partition: hosted.number, now: now,
             commands: hosted.effects.commands[commands...],
             mutations: hosted.effects.mutations[mutations...],
-            forwards: hosted.effects.forwards[forwards...], loads: hosted.effects.loads[loads...])
+            forwards: hosted.effects.forwards[forwards...], loads: hosted.effects.loads[loads...],
+            deliveries: hosted.effects.deliveries[deliveries...])
         if hosted.core.clockDoubt != nil { world.lastDoubt = world.clock.nanoseconds }
         world.checkers.core?.check(step, world)
-    }
-
-    /// Loses topic messages between partitions, and their answers, as between the nodes of a cluster: then the answer is that they
-    /// could not be stored, whether they arrive or not. Returns what arrives.
-    private func passOn(_ event: TopicLogEvent, to partition: Int) -> TopicLogEvent? {
-        let event = world.canaries.alter(partition, event, world)
-        guard world.chance(world.faults.lostCopies, in: 100) else { return event }
-        world.countFault()
-        switch event {
-        case .published(_, let source):
-            world.after(crossingTime) { [self] in
-                guard isAlive else { return }
-                sendOn(
-                    .topicLog(source, .copied(by: partition, through: nil)), from: map.reactor(of: source))
-            }
-            return world.chance(1, in: 2) ? event : nil
-        case .copied(let copier, _): return .copied(by: copier, through: nil)
-        case .nowOrNever: return event
-        }
     }
 
     /// Reports the broken invariants that the core found.

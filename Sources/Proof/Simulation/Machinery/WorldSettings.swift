@@ -50,6 +50,12 @@ public struct WorldSettings: Sendable {
     var reusesIDs = false
     /// Whether topic messages have collapse keys.
     var collapsesTopics = false
+    /// Number of further topic messages: now or never, to conditions, or many at once.
+    var topicSends = 0
+    /// Whether iOS apps subscribe to topics, and Apple gets their messages.
+    var hasAppleTopics = false
+    /// Whether more topic messages are sent than may be live.
+    var discardsTopics = false
 
     /// Whether no device is evicted while the process lives.
     var forgetsNoDevice: Bool { delivery.idleDevicesInMemory >= 20 && faults.failedLoads == 0 }

@@ -190,7 +190,7 @@ extension DeviceHub {
         case .ask(let key, let after):
             turn.load(
                 .topicDevices(
-                    key.sender, of: key.topic, after: after, limit: Limits.Topic.page,
+                    key.sender, of: key.topic, after: after, limit: turn.settings.topicPage,
                     partition: turn.partition))
         case .offered(let places):
             for place in places {
