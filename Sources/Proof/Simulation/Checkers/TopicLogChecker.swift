@@ -50,8 +50,7 @@ struct TopicLogChecker {
     /// The live entries, from the view of the process; also those that are on their way to the disk.
     private(set) var entries: [Place: TopicEntry] = [:]
     private(set) var markers: [Place: Marker] = [:]
-    /// The messages that have left the logs, and those of them that were discarded.
-    private(set) var ended: Set<Copy> = []
+    /// The messages that were discarded.
     private(set) var discarded: Set<Copy> = []
     /// The logs that have each topic message on disk, and since when their partitions have it in memory.
     private(set) var copies: Set<Copy> = []
@@ -163,20 +162,22 @@ struct TopicLogChecker {
             }
             return
         }
-        ended.insert(copy)
-        let isReplaced = Collapse(gone.message, place.partition).flatMap { newest[$0] }.map {
-            $0 > place.sequence
-        }
-        if isReplaced == true || gone.message.expiresAt <= world.latestWall {
-            for other in markers.keys where other.partition == place.partition {
-                markers[other]?.isDisturbed = true
-            }
-        } else if let marker {
+        if gone.message.expiresAt <= world.latestWall { return disturb(place.partition) }
+        if let marker {
             discarded.insert(copy)
             counts[marker, default: 0] += 1
-        } else {
+            return
+        }
+        let newer = Collapse(gone.message, place.partition).flatMap { newest[$0] } ?? place.sequence
+        if newer <= place.sequence {
             world.fail("topics", "\(gone.message.name.sequence.number) left a log for no reason")
         }
+        disturb(place.partition)
+    }
+
+    /// The count of what is about to be discarded may differ.
+    private mutating func disturb(_ partition: Int) {
+        for place in markers.keys where place.partition == partition { markers[place]?.isDisturbed = true }
     }
 
     /// Whether a message is one of those that a marker ends.
