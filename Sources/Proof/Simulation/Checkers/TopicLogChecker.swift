@@ -33,12 +33,14 @@ struct TopicLogChecker {
         var sender: SenderID
         var topics: [TopicName]
         var truth: UInt32
+        var isCondition: Bool
         var key: [UInt8]
 
         init?(_ message: TopicMessage, _ partition: Int) {
             guard let key = message.collapseKey else { return nil }
             (self.partition, sender, self.key) = (partition, message.name.sender, key)
             (topics, truth) = (message.target.topics, message.target.truth)
+            isCondition = message.target.isCondition
         }
     }
 
@@ -153,7 +155,7 @@ struct TopicLogChecker {
         let marker = markers.filter {
             $0.key.partition == place.partition && $0.value.last >= place.sequence && entries[$0.key] != nil
                 && Self.leads(gone.message, to: $0.value.message)
-        }.keys.max { $0.sequence < $1.sequence }
+        }.keys.min { $0.sequence < $1.sequence }
         if case .discarded(let count, _) = gone.kind {
             if let marker {
                 counts[marker, default: 0] += count
