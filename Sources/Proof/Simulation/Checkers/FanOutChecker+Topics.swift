@@ -77,7 +77,7 @@ extension FanOutChecker {
             place.partition == partition && known.count == count
                 && mayBe(known.message, for: marker.name, from: known.writtenAt, world)
         }
-        marked.insert(marker.name)
+        marks[marker.persistentID] = Mark(name: marker.name, places: Set(found.keys))
         world.reached(.topicMarkerPut)
         if found.isEmpty { return world.fail("topics", "an app got a marker of \(count) topic messages") }
         let mayMiss = found.values.contains { !isGiven($0.lastMessage, marker.name) }
@@ -222,12 +222,13 @@ extension FanOutChecker {
         return found
     }
 
-    /// Whether a message was discarded before an app instance was given it, which then has a marker.
+    /// Whether a message was discarded before an app instance was given it, which then has a marker of it.
     private func isDiscarded(_ message: FanOut, for name: RegistrationName, _ world: World) -> Bool {
-        guard message.topics.contains(where: { log.discarded.contains(copy($0, for: name.device, world)) })
-        else { return false }
+        let markers = message.topics.flatMap { log.markers(for: copy($0, for: name.device, world)) }
+        guard !markers.isEmpty else { return false }
         let isOnApple = world.appleApps.contains { $0.names.contains(name) }
-        return isOnApple || message.draft.condition?.single == nil || marked.contains(name)
+        if isOnApple || message.draft.condition?.single == nil { return true }
+        return marks.values.contains { $0.name == name && !$0.places.isDisjoint(with: markers) }
     }
 
     /// Whether a message cannot have expired.

@@ -44,6 +44,13 @@ struct FanOutChecker {
         var source: Int
     }
 
+    /// A marker that an app was left, and those of the log that it may come from.
+    struct Mark {
+        var name: RegistrationName
+        var places: Set<TopicLogChecker.Place>
+        var isSynced = false
+    }
+
     var messages: [Int: FanOut] = [:]
     var subscriptions = Subscriptions()
     var log = TopicLogChecker()
@@ -54,8 +61,8 @@ struct FanOutChecker {
     var madeAt: [RegistrationName: Int64] = [:]
     /// The topic messages that senders' partitions have made.
     var made: [TopicMessageName: TopicMessage] = [:]
-    /// Apps that were left a marker of discarded topic messages.
-    var marked: Set<RegistrationName> = []
+    /// The markers of discarded topic messages that apps were left.
+    var marks: [PersistentID: Mark] = [:]
 
     // MARK: Sending
 
@@ -154,6 +161,7 @@ struct FanOutChecker {
             case .putTopicEntry(let entry, let partition): log.synced(entry, partition)
             case .removeTopicMessage(let name): checkRemoval(of: name, world)
             case .putMessage(let part):
+                marks[part.persistentID]?.isSynced = true
                 guard let number = Number.of(part.messageID), messages[number] != nil else { continue }
                 let put = messages[number]?.puts.first { $0.value == part.persistentID }?.key
                 if let put { messages[number]?.synced[put] = part.persistentID }
@@ -165,6 +173,7 @@ struct FanOutChecker {
     /// Drops what a crash has lost.
     mutating func rolledBack(to state: MemoryState, _ world: World) {
         newest = [:]
+        marks = marks.filter { $0.value.isSynced }
         log.rolledBack(to: state)
         messages = messages.mapValues { message in
             var message = message

@@ -52,8 +52,10 @@ struct TopicLogChecker {
     /// The live entries, from the view of the process; also those that are on their way to the disk.
     private(set) var entries: [Place: TopicEntry] = [:]
     private(set) var markers: [Place: Marker] = [:]
-    /// The messages that were discarded.
-    private(set) var discarded: Set<Copy> = []
+    /// The messages that were discarded, and what stood for each first.
+    private(set) var discarded: [Copy: Place] = [:]
+    /// What stands for a marker that was discarded itself.
+    private var successors: [Place: Place] = [:]
     /// The logs that have each topic message on disk, and since when their partitions have it in memory.
     private(set) var copies: Set<Copy> = []
     private(set) var copiedAt: [Copy: Int64] = [:]
@@ -158,6 +160,7 @@ struct TopicLogChecker {
         }.keys.min { $0.sequence < $1.sequence }
         if case .discarded(let count, _) = gone.kind {
             if let marker {
+                successors[place] = marker
                 counts[marker, default: 0] += count
             } else if gone.message.expiresAt > world.latestWall {
                 world.fail("topics", "a marker left a log for no reason")
@@ -166,7 +169,7 @@ struct TopicLogChecker {
         }
         if gone.message.expiresAt <= world.latestWall { return disturb(place.partition) }
         if let marker {
-            discarded.insert(copy)
+            discarded[copy] = marker
             counts[marker, default: 0] += 1
             return
         }
@@ -194,6 +197,17 @@ struct TopicLogChecker {
             default: false
             }
         }
+    }
+
+    /// Returns all markers that have stood for a message; none if it was not discarded.
+    func markers(for copy: Copy) -> [Place] {
+        var found: [Place] = []
+        var next = discarded[copy]
+        while let place = next, !found.contains(place) {
+            found.append(place)
+            next = successors[place]
+        }
+        return found
     }
 
     /// Returns how the log of a partition on disk differs from what the process has.

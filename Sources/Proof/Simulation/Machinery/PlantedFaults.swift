@@ -123,6 +123,8 @@ extension WorldSettings {
         case losesTopicProgress
         /// What stands for discarded topic messages is not found.
         case forgetsTopicDiscards
+        /// Half of the notices of discarded topic messages never reach the disk.
+        case losesTopicNotices
         /// The end of a subscription never reaches the disk.
         case keepsSubscription
         /// A search for iOS apps omits the last one of a page.

@@ -123,12 +123,17 @@ final class SimulatedDisk {
         let hasSubscription = batch.mutations.contains {
             if case .putSubscription = $0 { true } else { false }
         }
+        let hasPosition = batch.mutations.contains {
+            if case .putTopicPosition = $0 { true } else { false }
+        }
         batch.mutations.removeAll { mutation in
             switch (world.canary, mutation) {
             case (.losesSubscription, .putSubscription): true
             case (.losesPositionOfChange, .putTopicPosition): hasSubscription
             case (.movesPositionAlone, .putMessage(let message)): message.topicMessage != nil
             case (.losesSharedBodies, .putSharedBody): true
+            case (.losesTopicNotices, .putMessage(let message)):
+                hasPosition && message.messageID.isEmpty && world.chance(1, in: 2)
             case (.losesReport, .putMessage(let message)): message.kind.isReport
             case (.losesTopicEntries, .putTopicEntry), (.losesTopicEnds, .removeTopicEntry),
                 (.losesTopicMarks, .putTopicMark), (.losesTopicBodyEnds, .removeTopicBody),
