@@ -355,9 +355,6 @@ public struct MemoryState: Sendable {
         topics[partition].entries(after: SequenceNumber(0), limit: .max).0
     }
 
-    /// The topic messages whose pairs a partition has.
-    public func topicBodies(_ partition: Int) -> Set<TopicMessageName> { Set(topics[partition].bodies.keys) }
-
     /// Rows that the registry would have on a disk, where a device, an installation and a subscription have two each.
     public var registryRows: Int {
         let ofDevices =

@@ -51,7 +51,7 @@ extension FanOutChecker {
     mutating func putTopic(
         _ number: Int, _ part: StoredMessage, _ truth: Truth, _ world: World
     ) {
-        guard let message = messages[number], let name = part.topic?.message, let topic = made[name] else {
+        guard let message = messages[number], let name = part.topicMessage, let topic = made[name] else {
             return world.fail("topics", "m\(number) was stored without its topic message")
         }
         let copy = copy(name, for: part.device, world)
@@ -163,7 +163,7 @@ extension FanOutChecker {
         case .topicLog(_, .published):
             if !step.forwards.isEmpty { world.reached(.topicRepeated) }
         case .device(_, .login), .partition(.loaded(.device)):
-            for case .putMessage(let message) in step.mutations where message.topic != nil {
+            for case .putMessage(let message) in step.mutations where message.topicMessage != nil {
                 world.reached(.topicCaughtUp)
             }
         case .partition(.committed):
@@ -200,7 +200,7 @@ extension FanOutChecker {
         var needed: [Set<TopicMessageName>] = Array(repeating: [], count: world.settings.partitions)
         world.disk.state.forEachMessage { part in
             let partition = PartitionKey.device(part.device).partition(of: world.settings.partitions)
-            if let topic = part.topic { needed[partition].insert(topic.message) }
+            if let name = part.topicMessage { needed[partition].insert(name) }
         }
         for partition in needed.indices {
             for entry in world.disk.state.topicLog(partition) where entry.kind == .message {
@@ -214,10 +214,12 @@ extension FanOutChecker {
                     found.append("a log counts \(entry.progress.reached) apps of \(puts ?? 0)")
                 }
             }
-            let bodies = world.disk.state.topicBodies(partition).filter {
+            let bodies = world.disk.state.sharedBodies(partition).compactMap { name in
+                if case .topic(let message) = name { message } else { nil }
+            }.filter {
                 made[$0].map { $0.expiresAt > world.latestWall && !$0.target.passes.isEmpty } ?? true
             }
-            if !bodies.isSubset(of: needed[partition]) { found.append("pairs of topic messages are left") }
+            if !needed[partition].isSuperset(of: bodies) { found.append("pairs of topic messages are left") }
         }
         return found
     }

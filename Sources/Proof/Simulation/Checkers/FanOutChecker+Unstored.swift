@@ -53,16 +53,16 @@ extension FanOutChecker {
             if let number = Number.of(message.messageID) { messages[number]?.topics.insert(message.name) }
         }
         for case (_, .device(.deliver(let delivery))) in step.commands
-        where !delivery.isStored && delivery.message.topic != nil {
+        where !delivery.isStored && delivery.message.topicMessage != nil {
             if case .topicLog(_, .nowOrNever(let message)) = step.event,
-                message.name == delivery.message.topic?.message
+                message.name == delivery.message.topicMessage
             {
                 sendUnstored(delivery.message, mayRepeat: false, world)
             } else {
                 world.fail("topics", "a now-or-never topic message was sent late")
             }
         }
-        for delivery in step.deliveries where !delivery.isStored && delivery.message.topic != nil {
+        for delivery in step.deliveries where !delivery.isStored && delivery.message.topicMessage != nil {
             // What a failed batch has not recorded may be offered again.
             sendUnstored(delivery.message, mayRepeat: !world.settings.faults.hasCommitsAll, world)
         }
@@ -70,7 +70,7 @@ extension FanOutChecker {
 
     private mutating func sendUnstored(_ part: StoredMessage, mayRepeat: Bool, _ world: World) {
         guard let number = Number.of(part.messageID), let message = messages[number],
-            let name = part.topic?.message
+            let name = part.topicMessage
         else { return world.fail("topics", "an unknown now-or-never message was sent") }
         let isNew = unstored.send(number, FanOut.Put(topic: name, name: part.name))
         if !isNew, !mayRepeat { world.fail("topics", "m\(number) was sent twice to one app") }

@@ -29,7 +29,7 @@ final class SimulatedApple {
     }
 
     private func outcome(of delivery: GatewayDelivery) -> GatewayOutcome {
-        let isOfTopic = delivery.message.topic != nil
+        let isOfTopic = delivery.message.topicMessage != nil
         if !world.isCalm, world.chance(1, in: 8) {
             let wait = world.random(0...2_000)
             return .later(

@@ -117,9 +117,9 @@ extension Canaries {
     }
 
     private func withoutBody(_ given: StoredMessage) -> StoredMessage {
-        guard let topic = given.topic else { return given }
+        guard let shared = given.shared else { return given }
         var message = given
-        message.topic = TopicReference(withoutBodyOf: topic.message)
+        message.shared = SharedReference(withoutBodyOf: shared.name)
         message.body = []
         return message
     }

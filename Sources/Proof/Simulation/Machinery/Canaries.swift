@@ -110,7 +110,7 @@ struct Canaries {
         case .forgetsReconnected where !delivery.isStored && reconnected.contains(delivery.message.device):
             return
         case .changesPersistentID: delivery.message.salt ^= UInt32(world.random(0...1))
-        case .hidesTopic where delivery.message.topic != nil:
+        case .hidesTopic where delivery.message.topicMessage != nil:
             delivery.from = Array("\(delivery.message.sender?.number ?? 0)".utf8)
         case .changesSender: delivery.from += [UInt8(ascii: "0")]
         case .miscountsDiscarded:

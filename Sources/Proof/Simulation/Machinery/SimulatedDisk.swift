@@ -136,7 +136,7 @@ final class SimulatedDisk {
                 hasPosition && message.messageID.isEmpty && world.chance(1, in: 2)
             case (.losesReport, .putMessage(let message)): message.kind.isReport
             case (.losesTopicEntries, .putTopicEntry), (.losesTopicEnds, .removeTopicEntry),
-                (.losesTopicMarks, .putTopicMark), (.losesTopicBodyEnds, .removeTopicBody),
+                (.losesTopicMarks, .putTopicMark), (.losesTopicBodyEnds, .removeSharedBody),
                 (.losesTopicProgress, .putTopicProgress), (.losesAppleList, .listForGateway),
                 (.keepsSubscription, .removeSubscription):
                 true
