@@ -42,40 +42,55 @@ public struct HistoryGap: Sendable, Equatable {
 /// Answers questions from the files of the history.
 public struct HistorySearch {
     /// The files, newest first.
-    private let sources: [HistorySource]
+    let sources: [HistorySource]
     /// How many blocks and parts of an index were damaged: the answer may lack their records.
     public private(set) var damaged = 0
     /// How many blocks were read.
     public private(set) var examined = 0
 
+    /// How many blocks it may read.
+    private let mostBlocks: Int
+
     /// The records of the blocks that were read last.
     private var kept: [(file: UInt64, block: Int, records: [HistoryRecord])] = []
 
-    /// Starts a search in files.
-    public init(_ sources: [HistorySource]) { self.sources = sources.sorted { $0.number > $1.number } }
+    /// Starts a search in files that may read up to `blocks` of them.
+    public init(_ sources: [HistorySource], blocks: Int = Limits.History.examinedBlocks) {
+        self.sources = sources.sorted { $0.number > $1.number }
+        mostBlocks = blocks
+    }
 
     /// When the history begins. Returns `nil` if it has nothing.
     public var start: UnixMilliseconds? { sources.map(\.first).min() }
 
     // MARK: Questions
 
-    /// Returns up to `limit` messages with an ID, newest first, and whether there are more.
-    public mutating func messages(id: [UInt8], limit: Int) -> (messages: [HistoryMessage], isCut: Bool) {
-        let id = Array(id.prefix(Limits.History.textBytes))
-        return messages(HistoryHash.id(id.raw), limit: limit) { $0.id == id }
-    }
+    /// Messages with one ID, newest first, and whether there are more.
+    public typealias Found = (messages: [HistoryMessage], isCut: Bool)
 
-    /// Returns the messages with a persistent ID.
-    public mutating func messages(_ id: PersistentID, limit: Int) -> (messages: [HistoryMessage], isCut: Bool)
-    {
-        messages(HistoryHash.sequence(id.sequence.number), limit: limit) {
-            $0.sequence == id.sequence.number && $0.salt == id.salt
+    /// Returns up to `limit` messages with a name: by the first of its meanings that any message has. With a sender, all others are as if they
+    /// were not there.
+    public mutating func messages(_ name: MessageName, of sender: SenderID? = nil, limit: Int) -> Found {
+        func isOwn(_ record: HistoryRecord) -> Bool { sender == nil || record.sender == sender?.number }
+        var found = messages(HistoryHash.id(name.id.raw), limit: limit) {
+            !$0.id.isEmpty && $0.id == name.id && isOwn($0)
         }
+        if let id = name.persistentID, found.messages.isEmpty {
+            found = messages(HistoryHash.sequence(id.sequence.number), limit: limit) {
+                $0.sequence == id.sequence.number && $0.salt == id.salt && isOwn($0)
+            }
+        }
+        if let number = name.number, found.messages.isEmpty {
+            found = messages(HistoryHash.sequence(number), limit: limit) {
+                $0.sequence == number && $0.kind == .topic && isOwn($0)
+            }
+        }
+        return found
     }
 
     private mutating func messages(
         _ hash: UInt64, limit: Int, where isMatch: (HistoryRecord) -> Bool
-    ) -> (messages: [HistoryMessage], isCut: Bool) {
+    ) -> Found {
         var found: [HistoryMessage] = []
         var seen: Set<Key> = []
         var isCut = false
@@ -130,7 +145,7 @@ public struct HistorySearch {
     }
 
     /// Whether the search has ended early.
-    private var isExhausted: Bool { examined >= Limits.History.examinedBlocks }
+    var isExhausted: Bool { examined >= mostBlocks }
 
     // MARK: Records
 
@@ -147,12 +162,23 @@ public struct HistorySearch {
         }
     }
 
+    /// Returns the sender that other records of a message name, or 0.
+    mutating func sender(of message: HistoryRecord) -> UInt64 {
+        guard let key = Key(message) else { return 0 }
+        var sender: UInt64 = 0
+        search(HistoryHash.sequence(key.sequence)) { record, _ in
+            if key == Key(record) { sender = record.sender }
+            return sender == 0
+        }
+        return sender
+    }
+
     /// Gathers all records of a message. Returns whether the given one is the first.
-    private mutating func whole(_ message: HistoryMessage) -> (message: HistoryMessage, isFirst: Bool) {
+    mutating func whole(_ message: HistoryMessage) -> (message: HistoryMessage, isFirst: Bool) {
         guard let key = Key(message.record) else { return (message, true) }
         var all = [message]
         search(HistoryHash.sequence(key.sequence)) { record, position in
-            if position != message.position, Key(record) == key {
+            if position != message.position, Key(record) == key, record.mayBeOf(message.record.sender) {
                 all.append(HistoryMessage(record: record, position: position))
             }
             return all.count <= Limits.History.stepsShown
@@ -186,7 +212,7 @@ public struct HistorySearch {
     }
 
     /// Returns the records of a block; `nil` if it is damaged.
-    private mutating func records(_ block: Int, of source: HistorySource) -> [HistoryRecord]? {
+    mutating func records(_ block: Int, of source: HistorySource) -> [HistoryRecord]? {
         if let known = kept.first(where: { $0.file == source.number && $0.block == block }) {
             return known.records
         }
@@ -204,6 +230,9 @@ public struct HistorySearch {
 }
 
 extension HistoryRecord {
+    /// Whether it may be of a sender: positions come again after the clock was set back.
+    fileprivate func mayBeOf(_ other: UInt64) -> Bool { sender == 0 || other == 0 || sender == other }
+
     /// Adds the steps of a later record of the same message, and what that has of it.
     fileprivate mutating func add(_ later: HistoryRecord) {
         if id.isEmpty { id = later.id }

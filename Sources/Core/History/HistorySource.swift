@@ -1,9 +1,9 @@
 public import Basics
 
 /// A file of the history as a search sees it: the blocks that may have a key, and the records of a block.
-public struct HistorySource {
+public struct HistorySource: Sendable {
     /// Reads `count` bytes at an offset of the file. Returns `nil` if they cannot be read.
-    public typealias Read = (_ offset: Int, _ count: Int) -> [UInt8]?
+    public typealias Read = @Sendable (_ offset: Int, _ count: Int) -> [UInt8]?
 
     /// What an index has for a key.
     struct Found {
@@ -21,7 +21,7 @@ public struct HistorySource {
     private let read: Read
     private let index: Index
 
-    private enum Index {
+    private enum Index: Sendable {
         case complete(SegmentFormat.Footer)
         case open(entries: [UInt64], offsets: [UInt32], end: Int)
     }
@@ -86,6 +86,14 @@ public struct HistorySource {
             if entry & ~0xfff == mark { blocks.insert(Int(entry & 0xfff)) }
         }
         return Found(blocks: blocks.sorted())
+    }
+
+    /// How many blocks there are.
+    var blockCount: Int {
+        switch index {
+        case .open(_, let offsets, _): offsets.count
+        case .complete(let footer): Int(footer.blocks)
+        }
     }
 
     /// Reads the records of a block.

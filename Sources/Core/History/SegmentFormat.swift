@@ -19,7 +19,7 @@ enum SegmentFormat {
     static let blockBits: UInt64 = 12
 
     /// What the last bytes of a complete file say.
-    struct Footer: Equatable {
+    struct Footer: Equatable, Sendable {
         var first: Int64
         var last: Int64
         /// Where the index begins.

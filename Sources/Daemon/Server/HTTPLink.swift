@@ -1,4 +1,5 @@
 import Basics
+import Cluster
 import Delivery
 import Sessions
 import Store
@@ -43,7 +44,33 @@ class HTTPLink: SessionLink<HTTPSession> {
         switch request.question {
         case .page(let page): answer(request, page, now: now)
         case .feedback(let query): answer(request, query, now: now)
+        case .history(let query): answer(request, query, now: now)
         case .operation: assertionFailure("an operation on a listener without the operator API")
+        }
+    }
+
+    /// Answers with what the history has, which is searched on another thread.
+    private func answer(_ request: HostRequest, _ query: HistoryQuery, now: Now) {
+        do throws(V1Error) {
+            guard let history = daemon.history else { throw .historyOff }
+            let senders = daemon.senders
+            guard senders.areCurrent(since: now) else { throw V1Error(Refusal.unavailable) }
+            try history.count(query.sender, now) { senders.directory[$0] != nil }
+            let (id, mailbox) = (connection.id, daemon.core.mailboxes[host.index])
+            let node = daemon.core.cluster?.member.node
+            let question = query.question(of: node, now.wall) { response in
+                mailbox.post { host in
+                    (host.link(id) as? HTTPLink)?.answer(request, response, now: host.reactor.now)
+                }
+            }
+            let isTaken = history.post(upTo: Limits.History.waitingSenderQuestions, question)
+            guard isTaken else { throw V1Error(Refusal.unavailable) }
+        } catch { answer(request, error.response, now: now) }
+    }
+
+    private func answer(_ request: HostRequest, _ response: HTTPResponse, now: Now) {
+        call(now) { session, io in
+            session.answer(requestID: request.requestID, response, now: now, io: &io)
         }
     }
 
@@ -86,10 +113,6 @@ class HTTPLink: SessionLink<HTTPSession> {
     private func answer(
         _ request: HostRequest, status: HTTPStatus, _ contentType: StaticString, _ body: [UInt8], now: Now
     ) {
-        call(now) { session, io in
-            session.answer(
-                requestID: request.requestID, status: status, contentType: contentType, body: body, now: now,
-                io: &io)
-        }
+        answer(request, HTTPResponse(status, contentType, body), now: now)
     }
 }

@@ -31,7 +31,18 @@ public enum HTTPReference {
             text += "\(section.summary)\n\n"
             text += grouped(own).map(operation).joined(separator: "\n")
         }
+        let extensions = endpoints.filter { $0.action.description.atFCM != nil }.map { endpoint in
+            "| `\(endpoint.method.rawValue) \(endpoint.path)` | \(endpoint.action.description.atFCM ?? "") |"
+        }
         return text + """
+
+            ## Extensions
+
+            What FCM does not have. Clients that were written for FCM never use it, and it changes nothing for them.
+
+            | operation | at FCM |
+            |---|---|
+            \(extensions.joined(separator: "\n"))
 
             ## Errors
 
@@ -67,6 +78,7 @@ public enum HTTPReference {
         if !description.hosts.isEmpty {
             text += "- hosts: \(description.hosts.map { "`\($0)`" }.joined(separator: ", "))\n"
         }
+        if let answer = description.atFCM { text += "- extension of ccsd: \(answer)\n" }
         if !description.credentials.isEmpty {
             text += "- credential: \(description.credentials.map(\.rawValue).joined(separator: " or "))"
             text += description.isOpen ? ", or none\n" : "\n"

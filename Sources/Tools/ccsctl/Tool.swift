@@ -1,3 +1,4 @@
+import Basics
 import Catalogue
 import Client
 import Glibc
@@ -53,6 +54,8 @@ enum Tool {
         switch command {
         case let command as MakeBackup: return try makeBackup(command, invocation)
         case let command as ShowAuthority: return try showAuthority(command, invocation)
+        case let command as any FollowedCommand where invocation.has("--follow"):
+            return try follow(command, invocation, try DaemonAddress.find(invocation))
         case let command as any ReportedCommand:
             return try carryOut(command, invocation, try DaemonAddress.find(invocation))
         default: throw Failure(.software, "\(operation.summary.name) has no text")
@@ -65,6 +68,24 @@ enum Tool {
         let answer = try answer(to: command, invocation, address)
         show(answer.json, type(of: command).text(of: answer), invocation)
         return type(of: command).verdict(on: answer)
+    }
+
+    /// Prints the answer, and then again and again what is new.
+    private static func follow<Command: FollowedCommand>(
+        _ first: Command, _ invocation: Invocation, _ address: DaemonAddress
+    ) throws(Failure) -> ExitCode {
+        var (command, known) = (first, HistoryNews())
+        for turn in 0..<Limits.History.followSeconds / Limits.History.followPauseSeconds {
+            if turn > 0 { sleep(UInt32(Limits.History.followPauseSeconds)) }
+            let answer = try answer(to: command, invocation, address)
+            let (messages, latest) = Command.news(in: answer)
+            let news = known.take(messages)
+            if turn == 0 || !news.isEmpty {
+                show(answer.json, news.map { $0.text + "\n" }.joined(), invocation)
+            }
+            command = command.following(latest)
+        }
+        return .success
     }
 
     private static func addAccount(_ invocation: Invocation) throws(Failure) -> ExitCode {

@@ -22,7 +22,7 @@ import Testing
     @Test func stepsOfOneMessageTakeOneRecord() throws {
         let world = small()
         var search = world.search()
-        let found = search.messages(id: Array("message-7".utf8), limit: 5)
+        let found = search.messages(MessageName(Array("message-7".utf8)), limit: 5)
         #expect(found.messages.map(\.record.steps.count) == [3])
         #expect(found.messages.first?.record.salt == 99)
         #expect(!found.isCut)
@@ -34,9 +34,13 @@ import Testing
     @Test func aPersistentIDFindsTheMessageOfItsSaltAlone() {
         var search = small().search()
         let id = PersistentID(sequence: SequenceNumber(7), salt: 99)
-        #expect(search.messages(id, limit: 5).messages.map(\.record.id) == [Array("message-7".utf8)])
-        #expect(
-            search.messages(PersistentID(sequence: SequenceNumber(7), salt: 98), limit: 5).messages.isEmpty)
+        func found(_ text: String) -> [[UInt8]] {
+            search.messages(MessageName(Array(text.utf8)), limit: 5).messages.map(\.record.id)
+        }
+        #expect(found(id.text) == [Array("message-7".utf8)])
+        #expect(found("projects/p/messages/\(id.text)") == [Array("message-7".utf8)])
+        #expect(found(PersistentID(sequence: SequenceNumber(7), salt: 98).text).isEmpty)
+        #expect(found("7").isEmpty, "numbers name messages to topics alone")
     }
 
     @Test func aSearchStopsAtItsLimit() {
@@ -45,10 +49,10 @@ import Testing
             world.write([World.step(.stored, sequence: number, id: "same")])
         }
         var search = world.search()
-        let found = search.messages(id: Array("same".utf8), limit: 3)
+        let found = search.messages(MessageName(Array("same".utf8)), limit: 3)
         #expect(found.messages.map(\.record.sequence) == [5, 4, 3])
         #expect(found.isCut)
-        #expect(!search.messages(id: Array("same".utf8), limit: 5).isCut)
+        #expect(!search.messages(MessageName(Array("same".utf8)), limit: 5).isCut)
     }
 
     @Test func longTextsAreCut() {
@@ -145,7 +149,8 @@ import Testing
                 guard let source = World.source(1, damaged) else { continue }
                 var search = HistorySearch([source])
                 for number in [3, 17, 40] {
-                    let found = search.messages(id: Array("message-\(number)".utf8), limit: 5).messages
+                    let found = search.messages(MessageName(Array("message-\(number)".utf8)), limit: 5)
+                        .messages
                     let isWhole = found.map(World.expected) == world.expected(id: "message-\(number)")
                     #expect(isWhole || search.damaged > 0, "byte \(at)")
                     #expect(
@@ -174,7 +179,7 @@ import Testing
         world.roll()
         let bytes = try #require(world.files[1])
         var search = HistorySearch([try #require(World.source(1, bytes))])
-        #expect(search.messages(id: Array("message-3".utf8), limit: 5).messages.count == 1)
+        #expect(search.messages(MessageName(Array("message-3".utf8)), limit: 5).messages.count == 1)
         #expect(search.damaged == 0)
         #expect(search.start == 1_700_000_000_000)
     }

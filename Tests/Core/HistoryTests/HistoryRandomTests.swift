@@ -66,7 +66,7 @@ import Testing
         let (world, ids) = world(&random, batches: 12)
         var search = world.search()
         for id in Set(ids).union(["absent"]) {
-            let found = search.messages(id: Array(id.utf8), limit: 1_000).messages
+            let found = search.messages(MessageName(Array(id.utf8)), limit: 1_000).messages
             let expected = world.expected(id: id)
             #expect(found.count == expected.count, "\(id) \(state)")
             for message in expected {
@@ -111,6 +111,6 @@ extension HistorySearch {
     /// Returns the messages with an ID.
     func finding(_ id: String) -> [HistoryMessage] {
         var search = self
-        return search.messages(id: Array(id.utf8), limit: 100).messages
+        return search.messages(MessageName(Array(id.utf8)), limit: 100).messages
     }
 }

@@ -50,11 +50,16 @@ final class HistoryWorld {
     var number: UInt64 { writer.number }
 
     /// A search in all files.
-    func search() -> HistorySearch {
+    func search(blocks: Int = Limits.History.examinedBlocks) -> HistorySearch {
+        HistorySearch(sources(), blocks: blocks)
+    }
+
+    /// All files.
+    func sources() -> [HistorySource] {
         var sources = files.filter { $0.key < writer.number }.compactMap { Self.source($0.key, $0.value) }
         let open = files[writer.number] ?? []
         sources.append(HistorySource(writer) { Self.read(open, $0, $1) })
-        return HistorySearch(sources)
+        return sources
     }
 
     static func source(_ number: UInt64, _ bytes: [UInt8]) -> HistorySource? {

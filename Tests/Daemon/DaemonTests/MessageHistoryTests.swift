@@ -70,6 +70,64 @@ struct MessageHistoryTests {
         #expect(try steps(last, "second") == ["stored", "sent", "delivered"])
     }
 
+    @Test("messages are found by sender, time and outcome, page by page, and followed")
+    func list() throws {
+        let daemon = try RunningDaemon()
+        let sender = try daemon.firstSender.id
+        let device = try TestDevice(daemon, sender: sender)
+        device.stop()
+        let start = Date()
+        for number in 1...5 {
+            _ = try daemon.ctl("send", sender, device.token, "n=\(number)", "--message-id", "m-\(number)")
+        }
+        try send(daemon, sender, "malformed:APA91b", "bad")
+        func list(_ words: String...) throws -> (ids: [String], next: String?, latest: String?) {
+            let result = try Tool.run(
+                "ccsctl", ["--socket", daemon.controlSocket, "--json", "messages", "find"] + words)
+            let answer = try #require(result.object, "\(result)")
+            let ids = (answer["messages"] as? [[String: Any]] ?? []).compactMap {
+                $0["message_id"] as? String
+            }
+            return (ids, answer["next_before"] as? String, answer["latest"] as? String)
+        }
+        let all = ["m-5", "m-4", "m-3", "m-2", "m-1"]
+        try eventually("all are recorded") { try list("--outcome", "waiting").ids == all }
+        #expect(try list("--sender", sender, "--outcome", "waiting").ids == all)
+        #expect(try list("--sender", "5").ids.isEmpty)
+        #expect(try list("--outcome", "delivered").ids.isEmpty)
+        let format = ISO8601DateFormatter()
+        #expect(try list("--until", format.string(from: start - 60)).ids.isEmpty)
+        #expect(try list("--since", format.string(from: start - 60), "--outcome", "waiting").ids == all)
+        var (page, before, _) = try list("--outcome", "waiting", "--limit", "2")
+        #expect(page == ["m-5", "m-4"])
+        while let next = before {
+            let more = try list("--outcome", "waiting", "--limit", "2", "--before", next)
+            page += more.ids
+            before = more.next
+        }
+        #expect(page == all)
+        let refused = try Tool.run(
+            "ccsctl", ["--socket", daemon.controlSocket, "messages", "find", "m-1", "--before", "1"])
+        #expect(refused.code != 0 && refused.errors.contains("message_id or before"))
+
+        let latest = try #require(try list().latest)
+        #expect(try list("--after", latest).ids.isEmpty)
+        let follower = try Driver(
+            program: TestPaths.programs.appendingPathComponent("ccsctl"),
+            ["--socket", daemon.controlSocket, "--json", "messages", "history", device.token, "--follow"],
+            secret: nil)
+        _ = try follower.expect("the messages that are there") {
+            ($0["messages"] as? [Any])?.count == 5
+        }
+        try device.start(daemon)
+        try device.expectMessage { $0["n"] == "5" }
+        try device.sendUpstream(["n": "up"])
+        _ = try follower.expect("a delivery") { "\($0)".contains("delivered") }
+        try eventually("they are delivered") {
+            try Set(list("--outcome", "delivered", "--after", latest).ids).isSuperset(of: all)
+        }
+    }
+
     @Test("a history that is switched off is removed, and a question about it is refused")
     func off() throws {
         let daemon = try RunningDaemon()

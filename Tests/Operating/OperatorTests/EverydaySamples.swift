@@ -19,6 +19,7 @@ extension Samples {
         case is ListMessages.Type: messages
         case is FindMessages.Type: found
         case is ListHistory.Type: history
+        case is CountMessages.Type: totals
         default:
             Sample(
                 arguments: [["sender_id": "5"]],
@@ -100,12 +101,34 @@ extension Samples {
     ]
 
     private static let found = Sample(
-        arguments: [["message_id": "m-1", "limit": 7]],
-        answers: [["messages": [historyRow], "cut": true, "history": coverage]])
+        arguments: [
+            ["message_id": "m-1", "limit": 7],
+            [
+                "sender_id": "5", "since": time, "until": time, "outcome": "refused", "before": "9",
+                "after": "3",
+            ],
+        ],
+        answers: [
+            [
+                "messages": [historyRow], "cut": true, "next_before": "8", "latest": "17",
+                "history": coverage,
+            ]
+        ])
 
     private static let history = Sample(
-        arguments: [["device": "dzxZqRrnxm4:APA91bSECRET", "limit": 7, "before": "9"]],
-        answers: [["messages": [historyRow], "next_before": "8", "history": coverage]])
+        arguments: [["device": "dzxZqRrnxm4:APA91bSECRET", "limit": 7, "before": "9", "after": "3"]],
+        answers: [
+            ["messages": [historyRow], "next_before": "8", "latest": "17", "history": coverage]
+        ])
+
+    private static let totals = Sample(
+        arguments: [["sender_id": "5", "days": 30]],
+        answers: [
+            [
+                "days": [["day": time, "messages": ["accepted": 3, "delivered": 2]]], "complete_since": time,
+                "unattributed": 1, "history": coverage,
+            ]
+        ])
 
     /// The samples of the commands for operators of the API.
     static func operators(_ operation: any OperatorCommand.Type) -> Sample {

@@ -116,7 +116,8 @@ import Wire
     func offline() {
         let asked = Set([
             "ca", "config show", "log level", "audit-log", "senders suspend", "senders resume",
-            "senders stats", "messages list", "messages find", "messages history", "backup", "export",
+            "senders stats", "messages list", "messages find", "messages history", "messages totals",
+            "backup", "export",
             "import", "status", "health", "top",
             "check", "reload", "drain", "audit",
             "sessions list",

@@ -90,6 +90,7 @@ struct CommandHandlers: Sendable {
         on(ControlServer.listMessages)
         on(ControlServer.findMessages)
         on(ControlServer.listHistory)
+        on(ControlServer.countMessages)
         on(ControlServer.listDevices)
         on(ControlServer.showDevice)
         on(ControlServer.traceDevice)

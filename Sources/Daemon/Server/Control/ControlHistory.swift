@@ -7,54 +7,125 @@ import Operator
 /// Answers from the message history.
 extension ControlServer {
     func findMessages(_ command: FindMessages) throws(OperatorProblem) -> FindMessages.Answer {
-        let id = Array(command.messageID.utf8)
-        let persistent = PersistentID(text: id.raw)
+        let filter = HistoryFilter(command)
+        let (before, after) = (Self.position(command.before), Self.position(command.after))
         let limit = command.limit
-        let (found, coverage) = try askHistory { search in
-            var found = search.messages(id: id, limit: limit)
-            if let persistent, found.messages.isEmpty { found = search.messages(persistent, limit: limit) }
-            return found
+        let ((page, latest), coverage) = try askHistory { search in
+            // One more than asked for shows whether an ID has more.
+            let page = search.messages(
+                filter, before: before, after: after, limit: filter.name == nil ? limit : limit + 1)
+            return (page, search.latest)
         }
         return FindMessages.Answer(
-            messages: found.messages.map { HistoryRow($0.record) }, isCut: found.isCut, coverage: coverage)
+            messages: page.messages.prefix(limit).map { HistoryRow($0.record) },
+            isCut: page.next != nil || page.messages.count > limit, nextBefore: Self.number(page.next),
+            latest: Self.number(latest), coverage: coverage)
     }
 
     func listHistory(_ command: ListHistory) throws(OperatorProblem) -> ListHistory.Answer {
         let (device, registration) = try resolved(command.device)
-        let before = command.before.map { HistoryPosition(place: $0.number) }
+        let (before, after) = (Self.position(command.before), Self.position(command.after))
         let limit = command.limit
-        let (page, coverage) = try askHistory { search in
-            search.messages(
+        let ((page, latest), coverage) = try askHistory { search in
+            let latest = search.latest
+            guard after == nil else {
+                var filter = HistoryFilter()
+                (filter.device, filter.registration) = (device.number, registration?.number)
+                return (search.messages(filter, before: before, after: after, limit: limit), latest)
+            }
+            let page = search.messages(
                 device: device.number, registration: registration?.number, before: before, limit: limit)
+            return (page, latest)
         }
         return ListHistory.Answer(
-            messages: page.messages.map { HistoryRow($0.record) },
-            nextBefore: page.next.map { SequenceNumber($0.place) }, coverage: coverage)
+            messages: page.messages.map { HistoryRow($0.record) }, nextBefore: Self.number(page.next),
+            latest: Self.number(latest), coverage: coverage)
     }
 
-    private func askHistory<Found: Sendable>(
-        _ question: @escaping @Sendable (inout HistorySearch) -> Found
-    ) throws(OperatorProblem) -> (Found, HistoryCoverage) {
+    private static func position(_ number: SequenceNumber?) -> HistoryPosition? {
+        number.map { HistoryPosition(place: $0.number) }
+    }
+
+    private static func number(_ position: HistoryPosition?) -> SequenceNumber? {
+        position.map { SequenceNumber($0.place) }
+    }
+
+    func countMessages(_ command: CountMessages) throws(OperatorProblem) -> CountMessages.Answer {
+        let (history, node) = (try openHistory(), daemon.core.cluster?.member.node)
+        let from = Now.read().wall.daysBefore(command.days)
+        let latch = Latch<CountMessages.Answer?>()
+        let isTaken = history.post(
+            .totals { counted in
+                guard let (counter, sources) = counted else { return latch.fulfil(nil) }
+                var search = HistorySearch(sources)
+                let days = counter.days(of: command.sender, from: from).map { day in
+                    CountMessages.Day(
+                        day: day.start,
+                        counts: HistoryOutcome.allCases.map { WordCount("\($0)", day.counts[$0]) })
+                }
+                latch.fulfil(
+                    CountMessages.Answer(
+                        days: days, completeSince: counter.completeSince(sources),
+                        unattributed: counter.unattributed(from: from),
+                        coverage: HistoryCoverage(&search, of: node, damaged: counter.damaged)))
+            })
+        guard isTaken, let answer = latch.wait() ?? nil else { throw .unreadableHistory }
+        return answer
+    }
+
+    private func openHistory() throws(OperatorProblem) -> HistoryPort {
         guard let history = daemon.history else {
             throw OperatorProblem(
                 "the message history is switched off",
                 hint: "set history_hours and history_bytes, and restart ccsd")
         }
-        let node = daemon.core.cluster?.member.node
+        return history
+    }
+
+    private func askHistory<Found: Sendable>(
+        _ question: @escaping @Sendable (inout HistorySearch) -> Found
+    ) throws(OperatorProblem) -> (Found, HistoryCoverage) {
+        let (history, node) = (try openHistory(), daemon.core.cluster?.member.node)
         let answer = history.ask { search in
             let found = question(&search)
-            let gaps = search.gaps().map { HistoryCoverage.Gap(from: $0.from, to: $0.to) }
-            return (
-                found,
-                HistoryCoverage(since: search.start, gaps: gaps, damaged: search.damaged, node: node)
-            )
+            return (found, HistoryCoverage(&search, of: node))
         }
-        guard let answer else {
-            throw OperatorProblem(
-                "the message history cannot be read now",
-                hint: "try again; history_failed in the log of ccsd names the cause")
-        }
+        guard let answer else { throw .unreadableHistory }
         return answer
+    }
+}
+
+extension HistoryFilter {
+    fileprivate init(_ command: FindMessages) {
+        self.init()
+        name = command.messageID.map { MessageName(Array($0.utf8)) }
+        (sender, since, until) = (command.sender, command.since, command.until)
+        state =
+            switch command.outcome {
+            case nil: nil
+            case .waiting: .open
+            case .delivered: .ended(.delivered)
+            case .forwarded: .ended(.forwarded)
+            case .replaced: .ended(.replaced)
+            case .expired: .ended(.expired)
+            case .discarded: .ended(.discarded)
+            case .removed: .ended(.removed)
+            case .refused: .ended(.refused)
+            }
+    }
+}
+
+extension OperatorProblem {
+    fileprivate static let unreadableHistory = OperatorProblem(
+        "the message history cannot be read now",
+        hint: "try again; history_failed in the log of ccsd names the cause")
+}
+
+extension HistoryCoverage {
+    /// What an answer covers; `blocks` more of its parts are damaged.
+    fileprivate init(_ search: inout HistorySearch, of node: NodeNumber?, damaged blocks: Int = 0) {
+        let gaps = search.gaps().map { Gap(from: $0.from, to: $0.to) }
+        self.init(since: search.start, gaps: gaps, damaged: search.damaged + blocks, node: node)
     }
 }
 

@@ -8,9 +8,8 @@ import Transport
 final class HistoryFiles {
     /// A complete file.
     private struct Complete {
-        var number: UInt64
+        var source: HistorySource
         var bytes: Int
-        var last: UnixMilliseconds
     }
 
     /// The file that is being written.
@@ -86,8 +85,11 @@ final class HistoryFiles {
         }
         open.writer.complete(&out)
         try write()
-        complete.append(
-            Complete(number: open.writer.number, bytes: open.writer.bytes, last: open.writer.last))
+        let path = Self.path(folder, open.writer.number)
+        guard let known = Self.completeFile(open.writer.number, path) else {
+            throw TransportError("read \(path)", detail: "it is not what was written", code: EIO)
+        }
+        complete.append(known)
     }
 
     private func write() throws(TransportError) {
@@ -104,8 +106,9 @@ final class HistoryFiles {
 
     private func drop(_ now: UnixMilliseconds) throws(TransportError) {
         var sum = bytes
-        while let first = complete.first, sum > limits.bytes || first.last < now - limits.milliseconds {
-            let path = Self.path(folder, first.number)
+        while let first = complete.first, sum > limits.bytes || first.source.last < now - limits.milliseconds
+        {
+            let path = Self.path(folder, first.source.number)
             guard unsafe unlink(path) == 0 || errno == ENOENT else {
                 throw SystemCall.failure("remove \(path)")
             }
@@ -122,21 +125,18 @@ final class HistoryFiles {
 
     // MARK: Reading
 
-    /// The files for a search, which may use them until the next step is appended.
+    /// The files for a search, on any thread. What was dropped meanwhile cannot be read.
     func sources() -> [HistorySource] {
-        var sources = complete.compactMap { Self.source($0.number, FileReader(Self.path(folder, $0.number))) }
-        let reader = FileReader(Self.path(folder, open.writer.number))
-        sources.append(HistorySource(open.writer) { reader.read($0, $1) })
-        return sources
-    }
-
-    private static func source(_ number: UInt64, _ reader: FileReader) -> HistorySource? {
-        HistorySource(number: number, length: reader.length) { reader.read($0, $1) }
+        let path = Self.path(folder, open.writer.number)
+        return complete.map(\.source) + [HistorySource(open.writer) { FileReader.read(path, $0, $1) }]
     }
 
     private static func completeFile(_ number: UInt64, _ path: String) -> Complete? {
-        let reader = FileReader(path)
-        return source(number, reader).map { Complete(number: number, bytes: reader.length, last: $0.last) }
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return nil }
+        let bytes = Int(status.st_size)
+        let source = HistorySource(number: number, length: bytes) { FileReader.read(path, $0, $1) }
+        return source.map { Complete(source: $0, bytes: bytes) }
     }
 
     // MARK: The folder
@@ -155,8 +155,7 @@ final class HistoryFiles {
     private static func repair(
         _ number: UInt64, _ path: String
     ) throws(TransportError) -> (file: Complete?, end: UnixMilliseconds)? {
-        let limit = 2 * Limits.History.fileBytes + Limits.History.waitingSteps * 64
-        guard let content = try? SmallFile.read(path, limit: limit),
+        guard let content = try? SmallFile.read(path, limit: Limits.History.mostFileBytes),
             var writer = SegmentWriter(number: number, reading: content.raw)
         else {
             guard unsafe unlink(path) == 0 else { throw SystemCall.failure("remove \(path)") }
@@ -173,7 +172,7 @@ final class HistoryFiles {
         var out = ByteBuffer()
         writer.complete(&out)
         try SmallFile.write(out.bytes, to: file, path)
-        return (Complete(number: number, bytes: writer.bytes, last: writer.last), writer.last)
+        return (completeFile(number, path), writer.last)
     }
 
     /// Starts the next file, whose existence shows that the process was not stopped.
@@ -195,26 +194,17 @@ final class HistoryFiles {
     }
 }
 
-/// Reads parts of a file, which stays open as long as this lives.
-private final class FileReader {
-    private let number: Int32
-    let length: Int
-
-    init(_ path: String) {
-        number = SystemCall.retrying { unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) }
-        var status = stat()
-        let isKnown = unsafe fstat(number, &status) == 0
-        length = isKnown ? Int(status.st_size) : 0
-    }
-
-    deinit { if number >= 0 { _ = close(number) } }
-
+/// Reads parts of files.
+private enum FileReader {
     /// Returns `nil` if there are fewer bytes, or they cannot be read.
-    func read(_ offset: Int, _ count: Int) -> [UInt8]? {
-        guard number >= 0, offset >= 0, count >= 0, offset + count <= length else { return nil }
+    static func read(_ path: String, _ offset: Int, _ count: Int) -> [UInt8]? {
+        let number = SystemCall.retrying { unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) }
+        guard number >= 0 else { return nil }
+        let file = Descriptor(owning: number)
+        guard offset >= 0, count >= 0, offset + count <= Limits.History.mostFileBytes else { return nil }
         var bytes = [UInt8](repeating: 0, count: count)
         let read = unsafe bytes.withUnsafeMutableBytes { room in
-            SystemCall.retrying { unsafe pread(number, room.baseAddress, room.count, offset) }
+            SystemCall.retrying { unsafe pread(file.number, room.baseAddress, room.count, offset) }
         }
         return read == count ? bytes : nil
     }

@@ -5,7 +5,7 @@ import Sessions
 import Synchronization
 import Transport
 
-/// The way of steps to the thread that writes the history, and of questions about it. Any thread may use it; nothing here waits for the disk.
+/// The way of steps to the thread that writes the history, and of questions to the thread that reads it. Any thread may use it.
 final class HistoryPort: Sendable {
     /// How long and how much is kept.
     struct Settings: Sendable {
@@ -40,20 +40,24 @@ final class HistoryPort: Sendable {
         }
     }
 
-    typealias Question = @Sendable (HistoryFiles?) -> Void
-
     /// What wakes the writer.
     struct Call {
         /// Whether steps are waiting, and since when.
         var since: Instant?
         var isUrgent = false
-        var questions: [Question] = []
+        /// Waits for the files.
+        var sources: [Latch<[HistorySource]?>] = []
         var isStopping = false
     }
 
     let call = Monitor(Call())
     /// Fulfilled by the writer at its end.
     let ended = Latch<Bool>()
+    let reading = Monitor(Reading())
+    /// Fulfilled by the reader at its end.
+    let readingEnded = Latch<Bool>()
+    /// What is left of the questions of each sender.
+    let allowance = Mutex(SenderAllowance())
     private let waiting = Mutex(Waiting())
     let settings: Settings
 
@@ -91,26 +95,10 @@ final class HistoryPort: Sendable {
         }
     }
 
-    /// Asks a question on the thread of the writer, after all steps that were posted before. Returns `nil` if there are too many questions, the
-    /// history cannot be read, or there was no answer in time.
-    func ask<Answer: Sendable>(_ question: @escaping @Sendable (inout HistorySearch) -> Answer) -> Answer? {
-        let latch = Latch<Answer?>()
-        let isTaken = call.change { call in
-            guard !call.isStopping, call.questions.count < Limits.History.waitingQuestions else {
-                return false
-            }
-            call.questions.append { files in
-                guard let files else { return latch.fulfil(nil) }
-                var search = HistorySearch(files.sources())
-                latch.fulfil(question(&search))
-            }
-            return true
-        }
-        return isTaken ? latch.wait() ?? nil : nil
-    }
-
-    /// Has the writer write what waits and complete the file. Returns when it has ended.
+    /// Ends the reader, and has the writer write what waits and complete the file. Returns when both have ended.
     func stop() {
+        reading.change { $0.isStopping = true }
+        _ = readingEnded.wait()
         call.change { $0.isStopping = true }
         _ = ended.wait()
     }

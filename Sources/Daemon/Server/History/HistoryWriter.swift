@@ -3,7 +3,7 @@ import Delivery
 import History
 import Transport
 
-/// The thread that writes the history and answers questions about it.
+/// The thread that writes the history.
 ///
 /// What cannot be written is left out: it is counted, and the history names the gap once it can be written again. Messages never wait for it.
 final class HistoryWriter {
@@ -39,8 +39,13 @@ final class HistoryWriter {
             let now = Now.read()
             openIfDue(now)
             write(now)
-            let files: HistoryFiles? = if case .writing(let files) = state { files } else { nil }
-            for question in call.questions { question(files) }
+            for latch in call.sources {
+                if case .writing(let files) = state {
+                    latch.fulfil(files.sources())
+                } else {
+                    latch.fulfil(nil)
+                }
+            }
             sweep(now)
             guard !call.isStopping else { break }
         }
@@ -54,7 +59,7 @@ final class HistoryWriter {
         let due =
             call.since.map { $0.advanced(milliseconds: Limits.History.gatherMilliseconds) } ?? .distantFuture
         let next = min(due, sweepsAt)
-        guard call.isUrgent || call.isStopping || !call.questions.isEmpty || next <= now else {
+        guard call.isUrgent || call.isStopping || !call.sources.isEmpty || next <= now else {
             return .wait(until: next)
         }
         var taken = HistoryPort.Call()

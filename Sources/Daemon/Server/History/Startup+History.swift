@@ -2,12 +2,13 @@ import Basics
 import Transport
 
 extension Startup {
-    /// Starts the thread of the message history. Without a port it is switched off, and its files are removed.
+    /// Starts the threads of the message history. Without a port it is switched off, and its files are removed.
     func startHistory(_ port: HistoryPort?) throws(StartupFailure) {
         guard let port else { return HistoryFiles.removeAll(in: configuration.historyPath) }
         // Transferred to the new thread: this one does not use it again.
         nonisolated(unsafe) let writer = HistoryWriter(
             port: port, folder: configuration.historyPath, metrics: metrics[.history], log: log)
         try start("ccsd-history") { unsafe writer.run() }
+        try start("ccsd-hist-read") { port.answerQuestions() }
     }
 }

@@ -30,6 +30,8 @@ extension Metric {
         "POST /iid/v1:batchImport",
         "GET /v1/apps/{bundle}/apns/feedback",
         "POST /v1/projects/{project}/messages:send",
+        "GET /v1/projects/{project}/messages/{message}",
+        "GET /v1/projects/{project}/deliveryData",
         "POST /batch",
         "POST /v1/projects/{project}/registrations/{registration}/topicSubscriptions",
         "GET /v1/projects/{project}/registrations/{registration}/topicSubscriptions",

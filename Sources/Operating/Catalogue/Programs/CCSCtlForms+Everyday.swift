@@ -57,14 +57,32 @@ extension OperationForm {
                 "ccsctl messages list --sender 100000000001"),
         ])
 
+    private static let following = Option(
+        "--follow",
+        "Go on with messages that have further steps, as these are recorded, until Ctrl-C, an hour at most.")
+
     static let findMessagesForm = OperationForm(
-        FindMessages.self,
-        examples: [Example("Show what happened to a message", "ccsctl messages find m-1366082849205")])
+        FindMessages.self, flags: [\.sender: "--sender"], optionalArguments: [\.messageID],
+        options: [following],
+        examples: [
+            Example("Show what happened to a message", "ccsctl messages find m-1366082849205"),
+            Example(
+                "List what was refused since a time",
+                "ccsctl messages find --sender 100000000001 --outcome refused --since 2026-11-20T00:00:00Z"),
+        ])
 
     static let historyForm = OperationForm(
-        ListHistory.self,
+        ListHistory.self, options: [following],
         examples: [
             Example("List the last messages of an app", "ccsctl messages history \"$TOKEN\" --limit 20")
+        ])
+
+    static let totalsForm = OperationForm(
+        CountMessages.self, flags: [\.sender: "--sender"],
+        examples: [
+            Example(
+                "Count what became of the messages of a sender in a month",
+                "ccsctl messages totals --sender 100000000001 --days 30")
         ])
 
     static let devicesForm = OperationForm(

@@ -13,6 +13,7 @@ extension OperationForm {
         case is ListMessages.Type: messagesForm
         case is FindMessages.Type: findMessagesForm
         case is ListHistory.Type: historyForm
+        case is CountMessages.Type: totalsForm
         case is CheckHealth.Type: healthForm
         case is ShowFigures.Type: topForm
         case is CheckConfiguration.Type: checkForm

@@ -19,6 +19,82 @@ extension HTTPDescription {
         content: [Content(type: "multipart/mixed", schema: batch)],
         [Answer(.ok, Content(type: "multipart/mixed", schema: true))])
 
+    static let messageHistory = HTTPDescription(
+        .appServers,
+        "Shows what became of a message: the steps of each message of the project with this ID, newest message first. Content, tokens and devices are not shown. Up to \(Limits.History.senderQuestions) requests in \(Limits.History.senderQuestionSeconds) s.",
+        hosts: [], credentials: [.accessToken, .serverKey],
+        [
+            Answer(
+                .ok,
+                .json(
+                    .answer([
+                        ("messages", .list(historyMessage, 1, Limits.History.senderRows)),
+                        ("isCut", .booleanSchema.meaning("Whether there are more.")),
+                        ("history", historyCoverage),
+                    ]))), Answer(.notImplemented, .json(.ref(.rpcError))),
+        ] + v1Faults
+    ).asExtension(atFCM: "404, as for any path that it does not have.")
+
+    static let deliveryData = HTTPDescription(
+        .appServers,
+        "Counts the messages of the project to devices by day (UTC), newest first: each acceptance and each end on the day on which it happened, after the delivery data of FCM. What went to a topic or a group counts once for each device. Expired messages of many devices that were away may be missing.",
+        hosts: [], credentials: [.accessToken, .serverKey],
+        parameters: [
+            .query("days", "The number of days, with the current one.", .whole(1, Limits.History.days))
+        ],
+        [
+            Answer(
+                .ok,
+                .json(
+                    .answer(
+                        [
+                            ("deliveryData", .list(deliveryDay, 0, Limits.History.days + 1)),
+                            (
+                                "completeSince",
+                                time.meaning(
+                                    "Earlier messages are not counted yet: a later request has more.")
+                            ), ("history", historyCoverage),
+                        ], rare: ["completeSince"]))), Answer(.notImplemented, .json(.ref(.rpcError))),
+        ] + v1Faults
+    ).asExtension(
+        atFCM:
+            "404; the Firebase Cloud Messaging Data API has deliveryData of Android apps on another host.")
+
+    private static let deliveryDay = JSONValue.answer([
+        ("date", .answer([("year", .whole()), ("month", .whole(1, 12)), ("day", .whole(1, 31))])),
+        (
+            "data",
+            .answer(
+                [
+                    "Accepted", "Delivered", "Forwarded", "Collapsed", "DroppedTtlExpired",
+                    "DroppedTooManyPendingMessages", "Removed", "Refused",
+                ].map { ("countMessages\($0)", .string(matching: "^[0-9]+$")) })
+        ),
+    ]).named("DeliveryData")
+
+    private static let time: JSONValue = ["type": "string", "format": "date-time"]
+
+    private static let historyMessage = JSONValue.answer(
+        [
+            ("kind", .words(["downstream", "upstream", "receipt", "topic", "group"])),
+            ("messageId", .anyString), ("name", .string(matching: "^projects/[^/]+/messages/.+$")),
+            (
+                "steps",
+                .list(
+                    .answer(
+                        [("time", time), ("milestone", .name()), ("reason", .name())], rare: ["reason"]))
+            ),
+        ], rare: ["messageId", "name"]
+    ).named("MessageHistory")
+
+    /// What the history covers.
+    private static let historyCoverage = JSONValue.answer(
+        [
+            ("since", time), ("gaps", .list(.answer([("from", time), ("to", time)]))), ("damaged", .whole(0)),
+            ("node", .whole(1, 65_535).meaning("The node of a cluster whose history it is.")),
+        ], rare: ["since", "node"]
+    ).named("HistoryCoverage")
+
     static func topicSubscription(_ method: HTTPSession.TopicMethod) -> HTTPDescription {
         let allowMissing = Parameter.query(
             "allow_missing", "Whether a missing subscription is not an error.",
@@ -212,6 +288,8 @@ extension HTTPEndpoint.Action {
         case .batchImport: .batchImport
         case .appleFeedback: .appleFeedback
         case .sendMessage: .sendMessage
+        case .messageHistory: .messageHistory
+        case .deliveryData: .deliveryData
         case .sendBatch: .sendBatch
         case .topicSubscription(let method): .topicSubscription(method)
         case .grantToken: .grantToken

@@ -96,6 +96,8 @@ struct HTTPDescription: Sendable {
     var mayBeEmpty: Bool
     /// The answers beyond those common to all endpoints.
     var answers: [Answer]
+    /// What FCM answers to it, if the endpoint is an extension of ccsd.
+    var atFCM: String?
 
     init(
         _ section: Section, _ summary: String, hosts: [String], credentials: [HTTPCredential] = [],
@@ -111,6 +113,13 @@ struct HTTPDescription: Sendable {
         self.content = content
         self.mayBeEmpty = mayBeEmpty
         self.answers = answers
+    }
+
+    /// Returns the description as that of an extension.
+    func asExtension(atFCM: String) -> HTTPDescription {
+        var description = self
+        description.atFCM = atFCM
+        return description
     }
 }
 

@@ -23,7 +23,7 @@ public enum OpenAPI {
                 [
                     "title": "ccsd", "version": .string(version),
                     "description":
-                        "Cloud Connection Server: messages to devices and back, with the interfaces of GCM and FCM. x-hosts are the host names that unmodified clients use for an operation; each of them serves every path.",
+                        "Cloud Connection Server: messages to devices and back, with the interfaces of GCM and FCM. x-hosts are the host names that unmodified clients use for an operation; each of them serves every path. x-extension marks an operation that FCM does not have, and names what FCM answers.",
                     "license": ["name": "MIT", "identifier": "MIT"],
                 ]),
             .init("servers", [["url": "/"]]),
@@ -87,6 +87,7 @@ public enum OpenAPI {
             .init("tags", [.string(description.section.rawValue)]),
             .init("summary", .string(description.summary)),
         ]
+        if let answer = description.atFCM { members.append(.init("x-extension", .string(answer))) }
         if !description.hosts.isEmpty {
             members.append(.init("x-hosts", .array(description.hosts.map { .string($0) })))
         }
@@ -206,6 +207,11 @@ extension HTTPEndpoint {
             (
                 "The bundle ID of an iOS app.",
                 .string(matching: nil, longest: Limits.Registration.fieldBytes)
+            )
+        case "message":
+            (
+                "The message_id, or the ID or name that the answer to the submission has. A percent sign may be escaped.",
+                .name()
             )
         case "account": ("The email address of a service account.", .name())
         default: preconditionFailure("the path parameter \(name) has no description")

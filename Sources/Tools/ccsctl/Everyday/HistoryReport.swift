@@ -4,8 +4,12 @@ import Operator
 extension FindMessages: ReportedCommand {
     static func text(of answer: Answer) -> String {
         var text = answer.messages.map { $0.text }.joined(separator: "\n")
-        if answer.messages.isEmpty { text = "The history has no message with this ID.\n" }
-        if answer.isCut { text += "… and more: --limit N shows more.\n" }
+        if answer.messages.isEmpty { text = "No messages were found.\n" }
+        if let next = answer.nextBefore {
+            text += "… and more: --limit N shows more, --before \(next.number) continues.\n"
+        } else if answer.isCut {
+            text += "… and more: --limit N shows more.\n"
+        }
         return text + answer.coverage.text
     }
 }
@@ -29,9 +33,32 @@ extension ListHistory: ReportedCommand {
     }
 }
 
+extension CountMessages: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        let words = answer.days.first?.counts.map(\.word) ?? []
+        var columns: [(title: String, cell: (Day) -> String)] = [
+            ("DAY", { String(Report.time($0.day).prefix(10)) })
+        ]
+        for (at, word) in words.enumerated() {
+            columns.append(
+                (Report.safe(word).uppercased(), { at < $0.counts.count ? "\($0.counts[at].count)" : "" }))
+        }
+        var text = ListReport<Day>(columns: columns, none: "The history has no messages of these days.").text(
+            answer.days)
+        if let since = answer.completeSince, since > answer.coverage.since ?? since {
+            text += "Messages before \(Report.time(since)) are not all counted yet: ask again.\n"
+        }
+        if answer.unattributed > 0 {
+            text += "\(answer.unattributed) messages ended while their device was away, "
+            text += "and are in the counts of no sender.\n"
+        }
+        return text + answer.coverage.text
+    }
+}
+
 extension HistoryRow {
     /// The message and its steps, one in each line.
-    fileprivate var text: String {
+    var text: String {
         var facts = [Report.safe(kind)]
         if let sender { facts.append("sender \(sender.number)") }
         if let device { facts.append("device \(device.number)") }

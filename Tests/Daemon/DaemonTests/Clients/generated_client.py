@@ -200,6 +200,12 @@ class Calls:
             message={"token": self.world.tokens[0], "data": {"n": "1"}, "android": {"priority": "HIGH", "ttl": "60s"}})
         return call(self.world.project, client=self.by_access(), body=body)
 
+    def get_v1_projects_project_messages_message(self, call):
+        return call(self.world.project, self.world.message, client=self.by_access())
+
+    def get_v1_projects_project_deliveryData(self, call):
+        return call(self.world.project, client=self.by_key(), days=7)
+
     def post_v1_projects_project_registrations_registration_topicSubscriptions(self, call):
         return call(self.world.project, self.world.tokens[1], client=self.by_access(), topic_name="made")
 

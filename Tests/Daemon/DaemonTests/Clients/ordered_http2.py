@@ -61,7 +61,7 @@ class Connection:
         while self.h2.outbound_flow_control_window < len(data):
             self.turn()
         stream = self.h2.get_next_available_stream_id()
-        kind = "v1" if path.endswith("messages:send") else "legacy"
+        kind = "v1" if path.startswith("/v1/projects/") else "legacy"
         headers = [
             (":method", method), (":scheme", "https"), (":authority", "localhost"), (":path", path),
             ("authorization", self.credentials[kind])]

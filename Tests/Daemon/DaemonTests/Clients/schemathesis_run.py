@@ -77,6 +77,10 @@ class World:
         # Its member is not in a dictionary, so no generated request can remove it and end the group.
         self.kept_group = self.make_group("kept", [self.register("com.example.kept", sender)])
 
+        sent = self.post(
+            "/fcm/send", json={"to": self.tokens[0], "data": {"n": "1"}, "time_to_live": 60},
+            headers={"Authorization": self.key})
+        self.message = sent.json()["results"][0]["message_id"]
         self.post(f"/iid/v1/{self.tokens[0]}/rel/topics/kept", headers={"Authorization": self.key})
 
     def post(self, path, **request):
@@ -111,6 +115,7 @@ class World:
         return {
             "tokens": self.tokens, "targets": [*self.tokens, self.group, "/topics/news"],
             "registrations": [*self.tokens, self.installation["fid"]], "projects": [self.project, self.sender],
+            "messages": [self.message],
             "spare_registrations": [self.spare], "spare_installations": [self.spare_installation["fid"]],
             "kept_registrations": self.tokens[:1], "kept_topics": ["kept"], "codings": ["aes128gcm"],
             "web_registrations": [self.web_token],

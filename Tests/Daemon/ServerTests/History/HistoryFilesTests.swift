@@ -26,7 +26,7 @@ import Transport
 
     private func isFound(_ number: Int, in files: HistoryFiles) -> Bool {
         var search = HistorySearch(files.sources())
-        return search.messages(id: Array("m-\(number)".utf8), limit: 1).messages.count == 1
+        return search.messages(MessageName(Array("m-\(number)".utf8)), limit: 1).messages.count == 1
     }
 
     private func open(
@@ -130,6 +130,7 @@ import Transport
         nonisolated(unsafe) let writer = HistoryWriter(
             port: port, folder: folder, metrics: metrics[.history], log: Log(level: .error) { _ in })
         try Threads.start(name: "history") { writer.run() }
+        try Threads.start(name: "reader") { port.answerQuestions() }
         return metrics
     }
 
@@ -138,7 +139,7 @@ import Transport
         let port = HistoryPort(.init(hours: 24, bytes: 1 << 30))
         _ = try writer(folder.path + "/history", port)
         port.post(batch(1...5), at: Now.read().monotonic)
-        let found = port.ask { $0.messages(id: Array("m-4".utf8), limit: 1).messages.count }
+        let found = port.ask { $0.messages(MessageName(Array("m-4".utf8)), limit: 1).messages.count }
         #expect(found == 1)
         port.stop()
         #expect(port.ask { _ in true } == nil)

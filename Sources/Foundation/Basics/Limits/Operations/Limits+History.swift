@@ -27,6 +27,8 @@ extension Limits {
         public static let blocksPerFile = 4_096
         /// Bytes of the blocks of a file: small beside the limit of all, since whole files are dropped.
         public static let fileBytes = 8_388_608
+        /// Bytes of a file at most: its blocks, those of one more batch, and the index.
+        public static let mostFileBytes = 2 * fileBytes + 64 * waitingSteps
         /// A file ends after this part of the hours, as a divisor: steps stay an eighth longer than configured at most.
         public static let filesPerAge: Int64 = 8
         /// Index entries of one bucket, which a search reads as a whole.
@@ -35,18 +37,46 @@ extension Limits {
         public static let stepsShown = 200
         /// Steps in one record, as five bits count them; the rest starts another record.
         public static let stepsPerRecord = 31
-        /// Blocks that one answer reads: some 0.2 ms each, while nothing is written.
+        /// Blocks that one answer reads: some 0.2 ms each.
         public static let examinedBlocks = 2_000
         /// Blocks that a search keeps for its next question: most messages of a page are in the same ones.
         public static let keptBlocks = 16
         /// Messages of one answer at most: each is gathered from several blocks.
         public static let rows = 200
+        /// Messages of which a list gathers all steps: 0.5 ms each, so that a page with a rare outcome takes a second.
+        public static let gatheredMessages = 2_000
+        /// Seconds between two questions of `--follow`: steps are written after a quarter of a second.
+        public static let followPauseSeconds = 1
+        /// Seconds after which `--follow` ends, in a terminal that was forgotten.
+        public static let followSeconds = 3_600
+        /// Messages whose printed steps `--follow` remembers.
+        public static let followedMessages = 10_000
+        /// Blocks that are counted at once, while other questions wait: 0.1 s.
+        public static let blocksPerCount = 500
+        /// Seconds that totals are counted for one question: a GiB takes some seven, and what was counted is kept.
+        public static let countingSeconds = 8
+        /// Counts of a sender, a day and a file that are kept: 25 MB.
+        public static let countedEntries = 262_144
+        /// Searches per file for the sender of a message that ended while its device was away, of which the end has the position alone.
+        public static let searchesPerFile = 1_000
+        /// Days of totals at most: what `mostHours` and the last file may have.
+        public static let days = 410
         /// Gaps that an answer names.
         public static let gapsShown = 20
         /// Seconds after which the files are looked through for old ones.
         public static let sweepSeconds = 60
-        /// Questions that may wait for the writer, which answers between two blocks.
+        /// Questions that may wait for the reader.
         public static let waitingQuestions = 16
+        /// Questions that may wait when one of an app server comes: the rest is for operators.
+        public static let waitingSenderQuestions = 8
+        /// Questions of the app servers of one sender at once: a page of messages; their rate keeps the reader free for others.
+        public static let senderQuestions = 300
+        /// Seconds in which these questions are allowed again: five each second.
+        public static let senderQuestionSeconds = 60
+        /// Blocks that the answer to an app server reads: 40 ms.
+        public static let senderBlocks = 200
+        /// Messages of one answer to an app server: copies of a message to a topic or group have its ID.
+        public static let senderRows = 50
         /// Milliseconds after a failed write before the next one is tried; until then steps are left out and counted.
         public static let retryMilliseconds: Int64 = 5_000
     }

@@ -110,46 +110,95 @@ public struct HistoryCoverage: Record {
     )
 }
 
-/// Finds messages by their ID in the history.
+/// Finds messages in the history.
 public struct FindMessages: OperatorCommand {
-    public var messageID: String
+    /// The ID of the messages; `nil` for any.
+    public var messageID: String?
+    public var sender: SenderID?
+    public var since: UnixMilliseconds?
+    public var until: UnixMilliseconds?
+    public var outcome: Outcome?
     public var limit: Int
+    /// The position before which the page begins; `nil` for the newest messages.
+    public var before: SequenceNumber?
+    /// The position after which a message must have a step; `nil` for any.
+    public var after: SequenceNumber?
 
     /// The default number of messages.
     public static let presetLimit = 10
 
+    /// How a message ended.
+    public enum Outcome: String, CaseIterable, Sendable {
+        case waiting, delivered, forwarded, replaced, expired, discarded, removed, refused
+    }
+
     public static let summary = OperationSummary.reading(
         "messages find",
-        "Find a message by its ID in the history: what happened to it, and when.",
+        "Find messages in the history, by ID, sender, time and outcome: what happened to each, and when.",
         details: [
-            "The ID is the message_id that the app server or app gave the message, or the persistent ID under which the device got it. The history has the steps of the last history_hours, also of refused and delivered messages, and never the content. A message to a topic or a group is found with its copies for the devices.",
+            "The ID is the message_id that the app server or app gave the message, or the persistent ID under which the device got it, also as the name that HTTP v1 returns. The history has the steps of the last history_hours, also of refused and delivered messages, and never the content. A message to a topic or a group is found with its copies for the devices.",
+            "An ID is found at once. Without one the history is read from its end, some thousand messages or files of the time span for each page, which may therefore have few messages or none.",
             "In a cluster each node has the history of its own partitions.",
         ])
     public static let fields = Fields(
-        FindMessages.init(messageID:limit:),
-        .required(
+        FindMessages.init(messageID:sender:since:until:outcome:limit:before:after:),
+        .optional(
             "message_id", .text(1...Limits.Operator.requestBytes, as: "ID"), \.messageID,
             "The message_id, or the persistent ID."),
+        .optional("sender_id", .sender, \.sender, audit: .sender, "Only messages to and from this sender."),
+        .optional("since", .time, \.since, "Only messages that were submitted then or later."),
+        .optional("until", .time, \.until, "Only messages that were submitted then or earlier."),
+        .optional(
+            "outcome", .word, \.outcome,
+            "Only messages that ended like this; waiting is for those without an end."),
         .preset(
-            "limit", .integer(1...Limits.History.rows), \.limit, presetLimit, "List up to N, newest first."))
+            "limit", .integer(1...Limits.History.rows), \.limit, presetLimit, "List up to N, newest first."),
+        .optional(
+            "before", .position, \.before, "Begin before this position: next_before of the previous page."),
+        .optional(
+            "after", .position, \.after,
+            "Only messages with a step after this position: latest of an earlier answer."))
 
-    /// The messages with the ID.
+    public func check() throws(FieldProblem) {
+        guard messageID == nil || before == nil else {
+            throw .conflict(
+                "expected either message_id or before",
+                hint: "messages with one ID have no pages: raise limit")
+        }
+    }
+
+    /// The messages that were found.
     public struct Answer: Record {
         public var messages: [HistoryRow]
         public var isCut: Bool
+        /// The position before which the next page begins; `nil` on the last page.
+        public var nextBefore: SequenceNumber?
+        /// The position of the last step in the history; `nil` if it is empty.
+        public var latest: SequenceNumber?
         public var coverage: HistoryCoverage
 
         /// Creates an answer.
-        public init(messages: [HistoryRow], isCut: Bool, coverage: HistoryCoverage) {
+        public init(
+            messages: [HistoryRow], isCut: Bool, nextBefore: SequenceNumber?, latest: SequenceNumber?,
+            coverage: HistoryCoverage
+        ) {
             self.messages = messages
             self.isCut = isCut
+            self.nextBefore = nextBefore
+            self.latest = latest
             self.coverage = coverage
         }
 
         public static let fields = Fields(
-            Answer.init(messages:isCut:coverage:),
+            Answer.init(messages:isCut:nextBefore:latest:coverage:),
             .required("messages", .list(.record), \.messages, "The messages, newest first."),
-            .required("cut", .boolean, \.isCut, "Whether there are more than the limit."),
+            .required("cut", .boolean, \.isCut, "Whether there may be more."),
+            .optional(
+                "next_before", .position, \.nextBefore,
+                "The position before which the next page begins; left out on the last page."),
+            .optional(
+                "latest", .position, \.latest,
+                "The position of the last step in the history, for after; left out if there is none."),
             .required("history", .record, \.coverage, "What the history covers."))
     }
 }
@@ -161,6 +210,8 @@ public struct ListHistory: OperatorCommand {
     public var limit: Int
     /// The position before which the page begins; `nil` for the newest messages.
     public var before: SequenceNumber?
+    /// The position after which a message must have a step; `nil` for any.
+    public var after: SequenceNumber?
 
     public static let summary = OperationSummary.reading(
         "messages history",
@@ -169,35 +220,47 @@ public struct ListHistory: OperatorCommand {
             "Also messages that were delivered, replaced, expired or refused. A token limits the list to messages of its registration. In a cluster each node has the history of its own partitions."
         ])
     public static let fields = Fields(
-        ListHistory.init(device:limit:before:),
+        ListHistory.init(device:limit:before:after:),
         .required(
             "device", .target, \.device, audit: .target, "The Android ID in decimal, or a registration token."
         ),
         .preset("limit", .integer(1...Limits.History.rows), \.limit, 50, "List up to N."),
         .optional(
             "before", .position, \.before,
-            "Begin before this position: next_before of the previous page."))
+            "Begin before this position: next_before of the previous page."),
+        .optional(
+            "after", .position, \.after,
+            "Only messages with a step after this position: latest of an earlier answer."))
 
     /// A page of messages.
     public struct Answer: Record {
         public var messages: [HistoryRow]
         /// The position before which the next page begins; `nil` on the last page.
         public var nextBefore: SequenceNumber?
+        /// The position of the last step in the history; `nil` if it is empty.
+        public var latest: SequenceNumber?
         public var coverage: HistoryCoverage
 
         /// Creates an answer.
-        public init(messages: [HistoryRow], nextBefore: SequenceNumber?, coverage: HistoryCoverage) {
+        public init(
+            messages: [HistoryRow], nextBefore: SequenceNumber?, latest: SequenceNumber?,
+            coverage: HistoryCoverage
+        ) {
             self.messages = messages
             self.nextBefore = nextBefore
+            self.latest = latest
             self.coverage = coverage
         }
 
         public static let fields = Fields(
-            Answer.init(messages:nextBefore:coverage:),
+            Answer.init(messages:nextBefore:latest:coverage:),
             .required("messages", .list(.record), \.messages, "The messages, newest first."),
             .optional(
                 "next_before", .position, \.nextBefore,
                 "The position before which the next page begins; left out on the last page."),
+            .optional(
+                "latest", .position, \.latest,
+                "The position of the last step in the history, for after; left out if there is none."),
             .required("history", .record, \.coverage, "What the history covers."))
     }
 }

@@ -35,6 +35,8 @@ public struct HTTPEndpoint: Sendable {
         case appleFeedback
         /// An app server sends by HTTP v1 (http 8).
         case sendMessage
+        /// An app server asks what became of a message, or for counts by day; extensions (http 8.9).
+        case messageHistory, deliveryData
         /// An app server sends many messages of HTTP v1 in one request (http 8.8).
         case sendBatch
         /// An app server lists, shows, creates or deletes a subscription by HTTP v1 (http 8.7).
@@ -57,7 +59,8 @@ public struct HTTPEndpoint: Sendable {
                 .subscribe, .unsubscribe, .push:
                 true
             case .legacySend, .changeGroup, .showGroup, .tokenInfo, .subscribeToken, .unsubscribeToken,
-                .batchAdd, .batchRemove, .batchImport, .appleFeedback, .sendMessage, .sendBatch,
+                .batchAdd, .batchRemove, .batchImport, .appleFeedback, .sendMessage, .messageHistory,
+                .deliveryData, .sendBatch,
                 .topicSubscription, .grantToken, .allowedLocations, .page:
                 false
             }
@@ -175,6 +178,8 @@ public struct HTTPEndpoint: Sendable {
         post("/iid/v1:batchImport", .batchImport, .note),
         HTTPEndpoint(.get, "/v1/apps/{bundle}/apns/feedback", .appleFeedback, .note),
         post("/v1/projects/{project}/messages:send", .sendMessage, .json),
+        HTTPEndpoint(.get, "/v1/projects/{project}/messages/{message}", .messageHistory, .json),
+        HTTPEndpoint(.get, "/v1/projects/{project}/deliveryData", .deliveryData, .json),
         post("/batch", .sendBatch, .json),
         post(subscriptionPath, .topicSubscription(.create), .json, needsBody: false),
         HTTPEndpoint(.get, subscriptionPath, .topicSubscription(.list), .json),

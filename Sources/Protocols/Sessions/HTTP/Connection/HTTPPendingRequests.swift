@@ -20,6 +20,8 @@ struct HTTPPendingRequests {
         case push(HTTPSession.Push)
         /// A page of the daemon.
         case page
+        /// A question to the message history.
+        case history
         /// A request of the operator API.
         case operation
         /// A send, or a request about many tokens; each token has a request ID of its own.

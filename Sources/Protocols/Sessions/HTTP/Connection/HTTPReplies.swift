@@ -51,7 +51,7 @@ extension HTTPSession {
         case .checkIn: Self.retriable(.plain(Self.fault(refusal)), refusal)
         case .token(let question):
             answer(refused: refusal == .notRegistered ? .notRegistered : .unavailable, question)
-        case .page, .operation, .push, .multiToken, .groupSend, .groupMembers, .group: nil
+        case .page, .history, .operation, .push, .multiToken, .groupSend, .groupMembers, .group: nil
         }
     }
 

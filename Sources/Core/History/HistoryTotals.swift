@@ -1,0 +1,95 @@
+import Basics
+import Delivery
+
+/// What messages to devices are counted by.
+public enum HistoryOutcome: Int, Sendable, CaseIterable {
+    case accepted, delivered, forwarded, replaced, expired, discarded, removed, refused
+
+    /// The outcome that a step ends a message with. Returns `nil` if it does not end it.
+    init?(end step: TraceRecord.Step) {
+        switch step {
+        case .delivered: self = .delivered
+        case .forwarded: self = .forwarded
+        case .replaced: self = .replaced
+        case .expired: self = .expired
+        case .discarded: self = .discarded
+        case .removed: self = .removed
+        case .refused: self = .refused
+        case .accepted, .stored, .sent, .acknowledged, .received, .duplicate, .deferred, .connected,
+            .disconnected, .idle, .active, .loginRefused, .forgotten:
+            return nil
+        }
+    }
+}
+
+/// How many messages were accepted on a day, and how many ended in each way.
+public struct OutcomeCounts: Sendable, Equatable {
+    private var counts = SIMD8<Int>(repeating: 0)
+
+    /// Creates counts of 0.
+    public init() {}
+
+    /// The count of an outcome.
+    public subscript(_ outcome: HistoryOutcome) -> Int {
+        get { counts[outcome.rawValue] }
+        set { counts[outcome.rawValue] = newValue }
+    }
+
+    /// Adds other counts.
+    public mutating func add(_ other: OutcomeCounts) { counts &+= other.counts }
+}
+
+/// Counts by sender and day in UTC: each step counts on the day on which it happened.
+struct HistoryTotals: Sendable, Equatable {
+    struct Key: Hashable {
+        /// 0 if unknown.
+        var sender: UInt64
+        /// Days since 1970.
+        var day: Int
+    }
+
+    private(set) var counts: [Key: OutcomeCounts] = [:]
+
+    /// Adds a message of a sender: at most once as accepted, and once by its end, the last one that the record has.
+    mutating func add(_ record: HistoryRecord, of sender: UInt64) {
+        if let accepted = record.accepted { add(.accepted, sender, accepted.time) }
+        if let (outcome, time) = record.end { add(outcome, sender, time) }
+    }
+
+    private mutating func add(_ outcome: HistoryOutcome, _ sender: UInt64, _ time: UnixMilliseconds) {
+        counts[Key(sender: sender, day: Self.day(of: time)), default: OutcomeCounts()][outcome] += 1
+    }
+
+    /// The day of a time, in days since 1970.
+    static func day(of time: UnixMilliseconds) -> Int {
+        Int(time >= 0 ? time / 86_400_000 : -((86_399_999 - time) / 86_400_000))
+    }
+}
+
+extension HistoryRecord {
+    /// The step with which a message to a device was accepted. A dry run and what the server itself sends are none.
+    fileprivate var accepted: Step? {
+        guard kind == .downstream else { return nil }
+        return steps.first {
+            switch $0.step {
+            case .stored: !Self.isNotice($0)
+            case .accepted: $0.detail != "dry_run"
+            default: false
+            }
+        }
+    }
+
+    /// How a message to a device ended, and when; or that one to a topic or a group was refused.
+    var end: (outcome: HistoryOutcome, time: UnixMilliseconds)? {
+        guard kind == .downstream || kind == .topic || kind == .group else { return nil }
+        for step in steps.reversed() {
+            guard let outcome = HistoryOutcome(end: step.step), !Self.isNotice(step) else { continue }
+            return kind == .downstream || outcome == .refused ? (outcome, step.time) : nil
+        }
+        return nil
+    }
+
+    private static func isNotice(_ step: Step) -> Bool {
+        step.detail == "deleted_messages" || step.detail == "send_error"
+    }
+}

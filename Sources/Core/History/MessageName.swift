@@ -1,0 +1,26 @@
+import Basics
+
+/// What a message is asked for by, in any form that an answer to its submission has.
+public struct MessageName: Sendable, Equatable {
+    /// The ID that its submitter or app gave it, as far as that is recorded.
+    let id: [UInt8]
+    /// The ID under which the device gets it.
+    let persistentID: PersistentID?
+    /// The number of a message to a topic.
+    let number: UInt64?
+
+    /// Reads the ID of a submitter, a persistent ID, either also as the name `projects/P/messages/ID` of HTTP v1, or the number that legacy
+    /// HTTP returns for a message to a topic.
+    public init(_ text: [UInt8]) {
+        let parts = text.split(
+            separator: UInt8(ascii: "/"), maxSplits: 3, omittingEmptySubsequences: false)
+        let isName =
+            parts.count == 4 && parts[0].elementsEqual("projects".utf8)
+            && parts[2].elementsEqual("messages".utf8)
+        let own = isName ? Array(parts[3]) : text
+        id = Array(own.prefix(Limits.History.textBytes))
+        persistentID = PersistentID(text: own.raw)
+        let isNumber = own.allSatisfy { 0x30...0x39 ~= $0 }
+        number = isNumber ? UInt64(String(decoding: own, as: UTF8.self)).flatMap { $0 > 0 ? $0 : nil } : nil
+    }
+}

@@ -1,0 +1,121 @@
+import Basics
+import Delivery
+import History
+import Sessions
+import Synchronization
+import Wire
+
+/// Questions about the history, which one thread answers: a search never delays the writer.
+extension HistoryPort {
+    /// A question. It gets the files, or `nil` if the history cannot be read.
+    enum Question: Sendable {
+        case search(@Sendable ([HistorySource]?) -> Void)
+        /// What was counted when all is counted, or at this time.
+        case totals(until: Instant, @Sendable ((HistoryCounter, [HistorySource])?) -> Void)
+
+        /// A question for totals, which are counted for `Limits.History.countingSeconds`.
+        static func totals(_ answer: @escaping @Sendable ((HistoryCounter, [HistorySource])?) -> Void)
+            -> Question
+        {
+            .totals(until: Now.read().monotonic.advanced(seconds: Limits.History.countingSeconds), answer)
+        }
+    }
+
+    /// What waits for the reader.
+    struct Reading {
+        var questions: [Question] = []
+        var isStopping = false
+    }
+
+    /// Answers questions until the port is stopped. Between two parts of a count all others are answered.
+    func answerQuestions() {
+        var counter = HistoryCounter()
+        while let question = next() {
+            let sources = sources()
+            switch question {
+            case .search(let answer): answer(sources)
+            case .totals(let end, let answer):
+                guard let sources else {
+                    answer(nil)
+                    continue
+                }
+                let isDone =
+                    counter.count(sources, upTo: Limits.History.blocksPerCount)
+                    || Now.read().monotonic >= end
+                if isDone || !post(upTo: .max, question) { answer((counter, sources)) }
+            }
+        }
+        readingEnded.fulfil(true)
+    }
+
+    private func next() -> Question? {
+        reading.wait { reading in
+            if !reading.questions.isEmpty { return .done(reading.questions.removeFirst()) }
+            return reading.isStopping ? .done(nil) : .wait(until: .distantFuture)
+        }
+    }
+
+    /// Returns the files with all steps that were posted before. Returns `nil` if they cannot be read now.
+    private func sources() -> [HistorySource]? {
+        let latch = Latch<[HistorySource]?>()
+        let isTaken = call.change { call in
+            guard !call.isStopping else { return false }
+            call.sources.append(latch)
+            return true
+        }
+        return isTaken ? latch.wait() ?? nil : nil
+    }
+
+    /// Posts a question, unless as many are waiting. Returns whether it will be answered.
+    func post(upTo limit: Int = Limits.History.waitingQuestions, _ question: Question) -> Bool {
+        reading.change { reading in
+            guard !reading.isStopping, reading.questions.count < limit else { return false }
+            reading.questions.append(question)
+            return true
+        }
+    }
+
+    /// Counts a question of an app server. Throws the error if there are too many of its sender; `isKnown` finds the senders to keep.
+    func count(_ sender: SenderID, _ now: Now, isKnown: (SenderID) -> Bool) throws(V1Error) {
+        try allowance.withLock { allowance throws(V1Error) in
+            try allowance.count(sender, now: now.monotonic, isKnown: isKnown)
+        }
+    }
+
+    /// Asks a question and waits for the answer. Returns `nil` if there are too many questions, the history cannot be read, or there was no
+    /// answer in time.
+    func ask<Answer: Sendable>(_ question: @escaping @Sendable (inout HistorySearch) -> Answer) -> Answer? {
+        let latch = Latch<Answer?>()
+        let isTaken = post(
+            .search { sources in
+                guard let sources else { return latch.fulfil(nil) }
+                var search = HistorySearch(sources)
+                latch.fulfil(question(&search))
+            })
+        return isTaken ? latch.wait() ?? nil : nil
+    }
+}
+
+/// What is left of the questions that the app servers of each sender may ask.
+struct SenderAllowance {
+    private static let rate = Rate(
+        Limits.History.senderQuestions, perSeconds: Limits.History.senderQuestionSeconds)
+    private var buckets: [SenderID: TokenBucket] = [:]
+
+    mutating func count(
+        _ sender: SenderID, now: Instant, isKnown: (SenderID) -> Bool
+    ) throws(V1Error) {
+        if buckets[sender] == nil { buckets = buckets.filter { isKnown($0.key) } }
+        let next = buckets[sender, default: TokenBucket()].next(Self.rate, now: now)
+        guard next <= now else {
+            var error = V1Error(
+                .tooManyRequests,
+                "The project asks for its message history too often: expected up to \(Limits.History.senderQuestions) requests in \(Limits.History.senderQuestionSeconds) s.",
+                code: .quotaExceeded)
+            error.quotaSubject = "project"
+            error.retrySeconds = Int((next.milliseconds(since: now) + 999) / 1_000)
+            throw error
+        }
+        buckets[sender, default: TokenBucket()].consume(Self.rate, now: now)
+    }
+}

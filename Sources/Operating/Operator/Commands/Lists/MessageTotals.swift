@@ -1,0 +1,72 @@
+public import Basics
+
+/// Counts the messages in the history by outcome and day.
+public struct CountMessages: OperatorCommand {
+    /// The only sender; `nil` counts those of all.
+    public var sender: SenderID?
+    public var days: Int
+
+    public static let summary = OperationSummary.reading(
+        "messages totals",
+        "Count the messages to devices in the history by day, of one sender or of all together.",
+        details: [
+            "Each acceptance and each end counts on the day (UTC) on which it happened. What went to a topic or a group counts once for each device that it was stored for. The first question after a start reads the whole history, which takes some seconds for a GiB; what was not counted in time is counted by the next one.",
+            "In a cluster each node has the history of its own partitions.",
+        ])
+    public static let fields = Fields(
+        CountMessages.init(sender:days:),
+        .optional("sender_id", .sender, \.sender, audit: .sender, "The sender."),
+        .preset(
+            "days", .integer(1...Limits.History.days), \.days, 7, "The last N days, with the current one."))
+
+    /// The counts of a day.
+    public struct Day: Record {
+        /// Its start.
+        public var day: UnixMilliseconds
+        public var counts: [WordCount]
+
+        /// Creates the counts of a day.
+        public init(day: UnixMilliseconds, counts: [WordCount]) {
+            self.day = day
+            self.counts = counts
+        }
+
+        public static let fields = Fields(
+            Day.init(day:counts:), .required("day", .time, \.day, "The start of the day, in UTC."),
+            .required(
+                "messages", .counts, \.counts,
+                "Messages that were accepted, and that were delivered, forwarded, replaced, expired, discarded, removed or refused."
+            ))
+    }
+
+    /// The counts by day.
+    public struct Answer: Record {
+        public var days: [Day]
+        public var completeSince: UnixMilliseconds?
+        public var unattributed: Int
+        public var coverage: HistoryCoverage
+
+        /// Creates an answer.
+        public init(
+            days: [Day], completeSince: UnixMilliseconds?, unattributed: Int, coverage: HistoryCoverage
+        ) {
+            self.days = days
+            self.completeSince = completeSince
+            self.unattributed = unattributed
+            self.coverage = coverage
+        }
+
+        public static let fields = Fields(
+            Answer.init(days:completeSince:unattributed:coverage:),
+            .required("days", .list(.record), \.days, "The days with messages, newest first."),
+            .optional(
+                "complete_since", .time, \.completeSince,
+                "Since when all messages are counted; earlier ones are by a later question. Left out if none are."
+            ),
+            .required(
+                "unattributed", .count, \.unattributed,
+                "The number of messages that ended while their device was away, and whose sender was not searched for: they are in the counts of no sender."
+            ),
+            .required("history", .record, \.coverage, "What the history covers."))
+    }
+}
