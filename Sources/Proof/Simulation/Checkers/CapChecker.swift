@@ -18,7 +18,9 @@ struct CapChecker {
     private func check(_ name: RegistrationName, _ endings: EndingChecker, _ world: World) {
         var plain = 0
         var keys: [[UInt8]] = []
-        for message in endings.messages.values where message.name == name && message.kind == .message {
+        // A message for Apple is refused if too many wait: none is discarded.
+        for message in endings.messages.values
+        where message.name == name && message.kind == .message && message.apns == nil {
             if let key = message.collapseKey { keys.append(key) } else { plain += 1 }
         }
         if plain > world.settings.delivery.storedMessages {

@@ -235,7 +235,9 @@ extension FanOutChecker {
 
     /// Whether a message cannot have expired.
     private func isLasting(_ message: FanOut, _ world: World) -> Bool {
-        (message.isCalm || !world.clockWasSet) && message.draft.lifetimeSeconds >= 3_600
+        // A clock that is set just before the end of the faults is believed some seconds later.
+        let isSettled = message.isCalm && message.submittedNanoseconds >= world.calmSince + 10_000_000_000
+        return (isSettled || !world.clockWasSet) && message.draft.lifetimeSeconds >= 3_600
     }
 
     /// Whether a newer message to the same recipients with the same collapse key may have replaced a message before a device was sent it.

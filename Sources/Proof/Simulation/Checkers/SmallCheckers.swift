@@ -90,12 +90,13 @@ struct WindowChecker {
     private var removed: Set<EndingChecker.Key> = []
 
     mutating func check(_ step: CoreStep) {
-        for case .removeMessage(let device, let sequence, _, _) in step.mutations {
-            removed.insert(EndingChecker.Key(owner: device.number, sequence: sequence))
-        }
         for case (_, .device(.deliver(let delivery))) in step.commands {
             let message = delivery.message
             removed.remove(EndingChecker.Key(owner: message.device.number, sequence: message.sequence))
+        }
+        // Afterwards: a message that is sent may be replaced in the same step, one that is removed is not sent any more.
+        for case .removeMessage(let device, let sequence, _, _) in step.mutations {
+            removed.insert(EndingChecker.Key(owner: device.number, sequence: sequence))
         }
     }
 
