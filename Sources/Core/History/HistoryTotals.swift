@@ -13,7 +13,7 @@ public enum HistoryOutcome: Int, Sendable, CaseIterable {
         case .replaced: self = .replaced
         case .expired: self = .expired
         case .discarded: self = .discarded
-        case .removed: self = .removed
+        case .removed, .cancelled: self = .removed
         case .refused: self = .refused
         case .accepted, .stored, .sent, .acknowledged, .received, .duplicate, .deferred, .connected,
             .disconnected, .idle, .active, .loginRefused, .forgotten:

@@ -31,15 +31,16 @@ import Testing
     }
 
     @Test("events keep their bytes") func events() throws {
+        let ofDevices = try events { $0.event($1 as DeviceEventCase) }
         #expect(
-            try events { $0.event($1 as DeviceEventCase) } == [
+            ofDevices == [
                 0x31646b51f39c8edc, 0xf8e35bdc8f7c6972, 0x7a7ef0a0411746f8, 0xa028ffeb88350dce,
                 0x9b8eca40da43f4df, 0x0428417f21d06f06, 0x8263e975ddddd3aa, 0x6365cb911eea8673,
                 0xf50d1942f01206ab, 0x2999b236e244f041, 0xed2bd6a844e0676b, 0x01206e23aa1ae955,
                 0x6ce94faa80a60471, 0xf86361f11b7f73c5, 0x4a8d130ed3960ef7, 0x9b0f475cd44e5990,
                 0x91bffacb8bed1a47, 0xe4f0c6aff1b52d87, 0x74ff63960153698d, 0x81b3f72de539140e,
                 0x5057179301a37df6, 0x40c2ce602b671790, 0x130e2395b67f7d9c, 0xcce19452e41132b7,
-                0x90d320521002af00, 0x33a8ee20a7bb3eac, 0x2806fed1d40f981d,
+                0x90d320521002af00, 0x33a8ee20a7bb3eac, 0x2806fed1d40f981d, 0x6396781199839920,
             ])
         #expect(
             try events { $0.event($1 as SenderEventCase) } == [
@@ -107,12 +108,13 @@ import Testing
             try commands { $0.command($1 as SubmissionReplyCase) } == [
                 0xfed9dc2a40093c79, 0x11ef0378947b50ab, 0xfd910a949de5233c,
             ])
+        let replies = try commands { $0.command($1 as RequestReplyCase) }
         #expect(
-            try commands { $0.command($1 as RequestReplyCase) } == [
+            replies == [
                 0x1c4124cccb227b45, 0x955f35ac539b8d5e, 0x9c300f75b9ac2c33, 0xd70544bfb2d34464,
                 0x18bce8f0a59b4e25, 0x4076085284dd755b, 0x11dc028377478dbd, 0xfa3cf6c45f14b2c1,
                 0xf4bc4e5b06b2d48e, 0xfd7847ffd9d85adc, 0xef10ec7fecc291e7, 0x29fd60dffd221bd4,
-                0x5aa4e6b1f2caa34c,
+                0x5aa4e6b1f2caa34c, 0xc16ee73b5bfccabf,
             ])
         #expect(
             try commands { .submission(requestID: $0.small(), .refused($0.refusal($1))) } == [
@@ -152,7 +154,7 @@ import Testing
         #expect(numbers(ImportOutcome.self) == Array(1...8))
         #expect(numbers(APNsEnvironment.self) == [1, 2])
         #expect(numbers(TraceRecord.Direction.self) == [1, 2, 3])
-        #expect(numbers(TraceRecord.Step.self) == Array(1...20))
+        #expect(numbers(TraceRecord.Step.self) == Array(1...21))
         #expect(numbers(Priority.self) == [1, 2])
         #expect(numbers(Requester.Growth.self) == [1, 2, 3, 4])
         #expect(numbers(UpstreamOutcome.self) == Array(1...5))

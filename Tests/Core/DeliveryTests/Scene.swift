@@ -171,6 +171,7 @@ extension SessionCommand {
                 + (record.refresh == nil ? " ended" : "")
         case .reply(let requestID, .forgotten(let registrations, let messages)):
             "forgotten \(requestID) \(registrations) \(messages)"
+        case .reply(let requestID, .cancelled(let count)): "cancelled \(requestID) \(count)"
         case .reply(let requestID, .imported(let outcomes)):
             "imported \(requestID) \(outcomes.map(\.rawValue).joined(separator: " "))"
         case .reply(let requestID, .traced(let note)):

@@ -128,6 +128,33 @@ struct MessageHistoryTests {
         }
     }
 
+    @Test("a cancelled message is not delivered, also after kill -9, and it is too late for a delivered one")
+    func cancelled() throws {
+        let daemon = try RunningDaemon()
+        let sender = try daemon.firstSender.id
+        let device = try TestDevice(daemon, sender: sender)
+        device.stop()
+        for id in ["first", "second"] {
+            _ = try daemon.ctl("send", sender, device.token, "n=\(id)", "--message-id", id)
+        }
+        #expect(try daemon.ctl("messages", "cancel", device.token, "first")["cancelled"] as? Int == 1)
+        try eventually("it is cancelled") { try steps(daemon, "first") == ["stored", "cancelled"] }
+        daemon.signal(SIGKILL)
+        #expect(try daemon.wait() == -SIGKILL)
+        let next = try RunningDaemon(continuing: daemon.scratch)
+        try device.start(next)
+        #expect(try device.expectMessage { _ in true }["n"] == "second")
+        try device.sendUpstream(["n": "up"])
+        try eventually("it is delivered") { try steps(next, "second").last == "delivered" }
+        for id in ["first", "second"] {
+            let late = try Tool.run(
+                "ccsctl", ["--socket", next.controlSocket, "messages", "cancel", device.token, id])
+            #expect(late.code == 1 && late.errors.contains("no message with this ID waits"))
+        }
+        #expect(try next.ctl("audit")["holds"] as? Bool == true)
+        #expect(try steps(next, "first") == ["stored", "cancelled"])
+    }
+
     @Test("a history that is switched off is removed, and a question about it is refused")
     func off() throws {
         let daemon = try RunningDaemon()

@@ -39,7 +39,7 @@ struct OutputSchemaTests {
         let device = try TestDevice(daemon, sender: sender.id)
         _ = try daemon.ctl("send", sender.id, device.token, "text=hello")
         device.stop()
-        _ = try daemon.ctl("send", sender.id, device.token, "text=hello")
+        _ = try daemon.ctl("send", sender.id, device.token, "text=hello", "--message-id", "m-1")
         let number = String(device.identity.androidID)
         var succeeded: Set<String> = []
         for command in Program.ccsctl.commands {
@@ -128,6 +128,7 @@ struct OutputSchemaTests {
         case "messages find": return [name + ["m-1"], name + ["--sender", sender]]
         case "messages totals": return [name, name + ["--sender", sender]]
         case "messages history": return [name + [device], name + [token]]
+        case "messages cancel": return [name + [token, "m-1"]]
         case "devices trace": return [name + [device, "--seconds", "1"]]
         case "devices show", "devices forget": return [name + [device] + yes, name + ["5"] + yes]
         case "apns add":

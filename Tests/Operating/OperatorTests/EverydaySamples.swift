@@ -20,6 +20,10 @@ extension Samples {
         case is FindMessages.Type: found
         case is ListHistory.Type: history
         case is CountMessages.Type: totals
+        case is CancelMessages.Type:
+            Sample(
+                arguments: [["device": "dzxZqRrnxm4:APA91bSECRET", "message_id": "m-1"]],
+                answers: [["cancelled": 2, "too_late": 1]])
         default:
             Sample(
                 arguments: [["sender_id": "5"]],

@@ -256,7 +256,7 @@ private struct FailedMember: NodeFields {
 enum RequestReplyCase: UInt8, CaseNumber {
     case group = 1
     case groupRefused, token, tokenRefused, checkedIn, checkInRefused, registered, unregistered
-    case registrationRefused, installation, forgotten, imported, traced
+    case registrationRefused, installation, forgotten, imported, traced, cancelled
 
     static let kind: StaticString = "answer to a request"
 }
@@ -280,6 +280,7 @@ extension RequestReply: NodeCases {
             try w.put(Case.forgotten, registrations, messages)
         case .imported(let outcomes): try w.put(Case.imported, outcomes)
         case .traced(let record): try w.put(Case.traced, record)
+        case .cancelled(let count): try w.put(Case.cancelled, count)
         }
     }
 
@@ -304,6 +305,7 @@ extension RequestReply: NodeCases {
         case .forgotten: return .forgotten(registrations: try r.get(), messages: try r.get())
         case .imported: return .imported(try r.get("outcomes"))
         case .traced: return .traced(try r.get())
+        case .cancelled: return .cancelled(try r.get())
         }
     }
 }

@@ -56,7 +56,7 @@ enum DeviceEventCase: UInt8, CaseNumber {
     case login, acknowledged, writable, congested, idleChanged, closed, upstreamReceived, upstreamAnswered
     case upstreamReturned, receiptStored, receiptRefused, checkIn, register, unregister, registerWeb
     case unregisterToken, subscribe, token, installationFound, forget, imported, gatewayAnswered, gatewayDue
-    case markedForGateway, unseen, topicsDue
+    case markedForGateway, unseen, topicsDue, cancel
 
     static let kind: StaticString = "event of a device"
 }
@@ -93,6 +93,7 @@ extension DeviceEvent: NodeCases {
         case .markedForGateway: try w.put(Case.markedForGateway)
         case .unseen: try w.put(Case.unseen)
         case .topicsDue: try w.put(Case.topicsDue)
+        case .cancel(let messages, let requester): try w.put(Case.cancel, messages, requester)
         }
     }
 
@@ -125,6 +126,7 @@ extension DeviceEvent: NodeCases {
         case .markedForGateway: .markedForGateway
         case .unseen: .unseen
         case .topicsDue: .topicsDue
+        case .cancel: .cancel(try r.get("messages"), try r.get())
         }
     }
 }

@@ -87,7 +87,7 @@ extension TraceRecord.Step: Listed {
         [
             .accepted, .stored, .sent, .delivered, .replaced, .expired, .refused, .discarded, .removed,
             .forwarded, .acknowledged, .received, .duplicate, .deferred, .connected, .disconnected, .idle,
-            .active, .loginRefused, .forgotten,
+            .active, .loginRefused, .forgotten, .cancelled,
         ])
 }
 

@@ -21,7 +21,8 @@ extension DeviceEvent {
                 && rows.registrations.allSatisfy { $0.name.device == device }
                 && rows.subscriptions.allSatisfy { $0.name.device == device }
         case .acknowledged, .writable, .congested, .idleChanged, .closed, .upstreamAnswered, .receiptStored,
-            .receiptRefused, .installationFound, .gatewayDue, .markedForGateway, .topicsDue, .forget, .unseen:
+            .receiptRefused, .installationFound, .gatewayDue, .markedForGateway, .topicsDue, .forget,
+            .cancel, .unseen:
             true
         }
     }

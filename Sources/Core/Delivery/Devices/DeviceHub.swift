@@ -83,6 +83,7 @@ struct DeviceHub: ~Copyable {
         // What it has for the gateway was offered when the device was read.
         case .markedForGateway: entry.unmarkIfUnused(&turn)
         case .forget(let requester): forget(entry, requester, &turn)
+        case .cancel(let messages, let requester): cancel(messages, for: requester, entry, &turn)
         case .imported(let rows): imported(rows, entry, &turn)
         case .topicsDue: topicDeviceVisited(hasFailed: false, &turn)
         case .unseen: unseen(entry, &turn)
@@ -291,8 +292,8 @@ extension DeviceEvent {
             false
         case .submitted, .login, .acknowledged, .upstreamReceived, .upstreamReturned, .receiptStored,
             .checkIn, .register, .unregister, .registerWeb, .unregisterToken, .subscribe, .token,
-            .installationFound, .gatewayAnswered, .gatewayDue, .markedForGateway, .forget, .imported,
-            .topicsDue, .unseen:
+            .installationFound, .gatewayAnswered, .gatewayDue, .markedForGateway, .forget, .cancel,
+            .imported, .topicsDue, .unseen:
             true
         }
     }

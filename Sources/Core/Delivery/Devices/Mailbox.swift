@@ -92,6 +92,14 @@ struct MailboxSlot {
     /// name them at login, since they carry the ID of its own message (mcs-device 4.4).
     var isUnacknowledged: Bool { state == .sent && !entry.kind.isReport }
 
+    /// Whether it may be cancelled: neither the current connection nor APNs has got it.
+    var isCancellable: Bool {
+        switch state {
+        case .waiting, .delayed, .throttled: true
+        case .sent, .atGateway, .owingReceipt: false
+        }
+    }
+
     /// Whether it could be offered to the gateway now.
     var isReadyForGateway: Bool {
         entry.isForGateway && state == .waiting(isStored: true) && !isUnreadable

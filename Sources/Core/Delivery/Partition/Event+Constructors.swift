@@ -107,6 +107,11 @@ extension Event {
         .device(device, .forget(requester))
     }
 
+    /// An operator cancels messages that wait for a device.
+    public static func cancel(
+        _ messages: [PersistentID], of device: DeviceID, _ requester: Requester
+    ) -> Event { .device(device, .cancel(messages, requester)) }
+
     /// An operator imports rows of a device.
     public static func imported(_ rows: DeviceImport) -> Event { .device(rows.device, .imported(rows)) }
 

@@ -141,6 +141,7 @@ extension TraceRecord.Step {
         case .active: 17
         case .loginRefused: 18
         case .forgotten: 19
+        case .cancelled: 20
         }
     }
 

@@ -31,6 +31,8 @@ public struct TraceRecord: Sendable, Equatable {
         case loginRefused = "login_refused"
         /// The device was removed.
         case forgotten
+        /// An operator cancelled the message; counted as removed.
+        case cancelled
 
         /// The step of a milestone.
         public init(_ milestone: Milestone) {

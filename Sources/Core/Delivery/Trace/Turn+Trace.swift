@@ -34,7 +34,8 @@ struct Trace {
                 messageID: record.messageID, registration: record.registration, sender: record.sender)
         }
         switch record.step {
-        case .delivered, .replaced, .expired, .discarded, .removed, .forwarded: messages[key] = nil
+        case .delivered, .replaced, .expired, .discarded, .removed, .forwarded, .cancelled:
+            messages[key] = nil
         default: break
         }
     }

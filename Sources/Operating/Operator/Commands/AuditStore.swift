@@ -45,7 +45,9 @@ public struct AuditStore: OperatorCommand {
                 "Messages replaced by a newer one with the same collapse key."),
             .required("expired", .whole, \.expired, "Messages whose lifetime ended."),
             .required("discarded", .whole, \.discarded, "Messages dropped because too many were pending."),
-            .required("removed", .whole, \.removed, "Messages removed with their token, device or sender."),
+            .required(
+                "removed", .whole, \.removed,
+                "Messages removed with their token, device or sender, or cancelled."),
             .required(
                 "forwarded", .whole, \.forwarded,
                 "Messages that APNs accepted for an iOS app, which does not report their delivery."),

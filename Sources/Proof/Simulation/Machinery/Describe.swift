@@ -45,6 +45,7 @@ enum Describe {
             "unregister \(text(request.category)) of \(short(request.device.number))"
         case .device(_, .checkIn(let request)): "checkIn \(short(request.freshDevice.number))"
         case .device(let device, .forget): "forgetDevice \(short(device.number))"
+        case .device(let device, .cancel): "cancel \(short(device.number))"
         case .partition(.senders): "senders"
         case .topicLog(_, .published(let messages, let source)):
             "published by \(source): \(messages.map { text($0.messageID) + " " + short($0.name.sequence.number) })"

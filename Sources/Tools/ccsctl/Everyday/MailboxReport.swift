@@ -42,6 +42,13 @@ extension ListMessages: ReportedCommand {
     }
 }
 
+extension CancelMessages: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        let late = answer.tooLate > 0 ? "; too late for \(answer.tooLate)" : ""
+        return "Cancelled: \(answer.cancelled)\(late).\n"
+    }
+}
+
 extension SenderStatistics: ReportedCommand {
     static func text(of answer: Answer) -> String {
         let table = ListReport<Row>(

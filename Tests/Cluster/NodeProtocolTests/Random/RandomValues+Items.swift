@@ -36,6 +36,7 @@ extension RandomValues {
             case .markedForGateway: .markedForGateway
             case .unseen: .unseen
             case .topicsDue: .topicsDue
+            case .cancel: .cancel(list { $0.persistentID() }, requester())
             }
         return .device(device(), event)
     }
@@ -187,6 +188,7 @@ extension RandomValues {
             case .forgotten: .forgotten(registrations: integer(), messages: integer())
             case .imported: .imported(list { $0.one() })
             case .traced: .traced(traceRecord())
+            case .cancelled: .cancelled(integer())
             }
         return .reply(requestID: small(), reply)
     }

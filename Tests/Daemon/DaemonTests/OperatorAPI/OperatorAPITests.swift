@@ -57,6 +57,7 @@ struct OperatorAPITests {
             ["credential": "0011223344556677"]
         case is ListMessages.Type, is ShowDevice.Type, is ListHistory.Type: ["device": .string(device)]
         case is FindMessages.Type: ["message_id": "none"]
+        case is CancelMessages.Type: ["device": .string(device), "message_id": "none"]
         case is TraceDevice.Type: ["device": .string(device), "seconds": 1]
         case is ForgetDevice.Type: ["device": "12345"]
         case is ShowInstallation.Type, is RevokeInstallation.Type: ["installation": "cGFzc3dvcmQ_aGVsbG8tdw"]

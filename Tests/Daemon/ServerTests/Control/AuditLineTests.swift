@@ -140,17 +140,30 @@ struct AuditLineTests {
             )
         case is MakeBackup.Type:
             (["path": "monday"], "command=backup arguments=\"path=monday\" result=refused")
+        case is ForgetDevice.Type, is CancelMessages.Type, is RevokeInstallation.Type: devices(operation)
+        default: nil
+        }
+    }
+
+    /// The same for the commands for devices and installations.
+    private static func devices(_ operation: any OperatorCommand.Type) -> (arguments: JSONValue, line: String)
+    {
+        switch operation {
         case is ForgetDevice.Type:
             (
                 ["device": .string("\(device)")],
                 "command=\"devices forget\" arguments=\"target=77\" result=ok"
             )
-        case is RevokeInstallation.Type:
+        case is CancelMessages.Type:
+            (
+                ["device": .string("\(device)"), "message_id": "SECRET"],
+                "command=\"messages cancel\" arguments=\"target=77\" result=refused"
+            )
+        default:
             (
                 ["installation": .string(installation)],
                 "command=\"installations revoke\" arguments=\"installation=\(installation)\" result=ok"
             )
-        default: nil
         }
     }
 

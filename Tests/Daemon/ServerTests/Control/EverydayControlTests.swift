@@ -106,6 +106,34 @@ struct EverydayControlTests {
         #expect(try server.ask("messages list", ["sender_id": "6"])["ok"]?.boolean == false)
     }
 
+    @Test("a message is cancelled by either ID, for its device or registration, and then waits no longer")
+    func cancellation() throws {
+        let server = try InProcessServer(in: ServerFolder())
+        fill(server, devices: 5...15)
+        func cancel(_ device: String, _ id: String) throws -> JSONValue {
+            try server.ask("messages cancel", ["device": .string(device), "message_id": .string(id)])
+        }
+        func token(_ device: UInt64, _ number: UInt64) -> String {
+            let name = RegistrationName(device: DeviceID(device), number: RegistrationNumber(number))
+            return String(decoding: server.daemon.secrets.seal.token(for: name), as: UTF8.self)
+        }
+        func waiting(_ device: String) throws -> [ListMessages.Row] {
+            let answer = try server.ask("messages list", ["device": .string(device)])
+            return try ListMessages.Answer(json: answer["result"] ?? .null).messages
+        }
+        let unknown = "no message with this ID waits for the device"
+        for (device, id) in [("5", "m-10"), ("5", "m"), (token(5, 2), "m-5"), ("99", "m-5")] {
+            #expect(try cancel(device, id)["error"]?.text == unknown, "\(device) \(id)")
+        }
+        let done: JSONValue = ["cancelled": 1, "too_late": 0]
+        #expect(try cancel("5", "m-5")["result"] == done)
+        #expect(try waiting("5").isEmpty && cancel("5", "m-5")["error"]?.text == unknown)
+        #expect(try cancel(token(10, 1), "m-10")["result"] == done)
+        let name = try #require(try waiting("15").first?.persistentID)
+        #expect(try cancel("15", name)["result"] == done)
+        #expect(try waiting("15").isEmpty)
+    }
+
     @Test("a suspended sender is found so after a restart, and stays so until it is resumed")
     func suspension() throws {
         let folder = try ServerFolder()

@@ -22,6 +22,7 @@ import Wire
         #expect(shown(ShowDevice.self) == "GET /devices/{device}")
         #expect(shown(TraceDevice.self) == "GET /devices/{device}/trace")
         #expect(shown(ForgetDevice.self) == "DELETE /devices/{device}")
+        #expect(shown(CancelMessages.self) == "POST /messages/{device}/{message_id}/cancel")
         #expect(shown(AddAccount.self) == "POST /service-accounts")
         #expect(shown(RemoveAccount.self) == "DELETE /service-accounts/{sender_id}/{key_id}")
         #expect(shown(ListAPNsFeedback.self) == "GET /apns/feedback")

@@ -2,16 +2,17 @@ import Basics
 
 /// Removal of messages from a mailbox: acknowledged, after storing the requested receipt, or expired.
 extension DeviceHub {
-    /// Removes a message from the mailbox, in memory and in the store.
+    /// Removes a message from the mailbox, in memory and in the store. `step` is what is traced in place of the reason.
     mutating func remove(
-        at index: Int, of entry: DeviceEntry, reason: Milestone, _ turn: inout Turn
+        at index: Int, of entry: DeviceEntry, reason: Milestone, as step: TraceRecord.Step? = nil,
+        _ turn: inout Turn
     ) {
         let slot = entry.remove(at: index, &turn)
         turn.demand(
             slot.state != .owingReceipt || reason == .delivered || reason == .forwarded || reason == .removed,
             "an acknowledged message is removed before its receipt is stored", of: entry)
         settleVerdict(of: slot.entry, reason, entry, &turn)
-        remove(slot.entry, of: entry, reason: reason, &turn)
+        remove(slot.entry, of: entry, reason: reason, as: step, &turn)
     }
 
     /// Removes the messages that a condition selects, oldest first.
@@ -31,7 +32,8 @@ extension DeviceHub {
 
     /// Removes a message from the store that is not in the mailbox in memory.
     mutating func remove(
-        _ message: MailboxEntry, of entry: DeviceEntry, reason: Milestone, _ turn: inout Turn
+        _ message: MailboxEntry, of entry: DeviceEntry, reason: Milestone, as step: TraceRecord.Step? = nil,
+        _ turn: inout Turn
     ) {
         turn.demand(
             reason.isTerminal && reason != .refused, "a message is removed for a reason that does not end it",
@@ -40,7 +42,7 @@ extension DeviceHub {
             .removeMessage(entry.device, message.sequence, expiresAt: message.expiresAt, reason: reason),
             of: entry)
         if let shared = message.shared { bodies.release(shared.name, in: turn.ledger.nextBatchNumber) }
-        turn.traceEntry(message, of: entry.device, TraceRecord.Step(reason))
+        turn.traceEntry(message, of: entry.device, step ?? TraceRecord.Step(reason))
         guard message.kind == .message else { return }
         if let kind = SenderCount(reason, isUpstream: false) {
             turn.batch.senders.count(kind, of: message.sender)

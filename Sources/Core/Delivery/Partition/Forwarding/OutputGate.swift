@@ -195,7 +195,7 @@ extension RequestReply {
         case .group, .groupRefused: .groupRefused(.unavailable)
         case .token, .tokenRefused: .tokenRefused(.unavailable)
         case .checkedIn, .checkInRefused, .registered, .unregistered, .registrationRefused, .installation,
-            .forgotten, .imported:
+            .forgotten, .cancelled, .imported:
             .registrationRefused(.serviceNotAvailable)
         case .traced: nil
         }

@@ -14,6 +14,7 @@ const steps = {
   active: 'The device reported that its user is active.',
   login_refused: 'The device could not log in; the detail has the reason.',
   forgotten: 'The device was removed.',
+  cancelled: 'An operator cancelled the message.',
 };
 
 /** The states of a waiting message. */

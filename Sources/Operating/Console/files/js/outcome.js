@@ -3,6 +3,7 @@
 /** What each end of a message means for its outcome. */
 const ends = {
   delivered: 'good', forwarded: 'good', replaced: 'warn', expired: 'bad', refused: 'bad', discarded: 'bad', removed: 'bad',
+  cancelled: 'warn',
 };
 
 /** Returns how far a message has come: `word`, the `kind` of its badge, `detail`, and whether it `isOver`. */

@@ -257,7 +257,7 @@ extension HTTPSession {
         case .registered(let name): return (request, index, .registration(name))
         case .registrationRefused(let refusal): return (request, index, .registrationRefused(refusal))
         case .group, .groupRefused, .checkedIn, .checkInRefused, .unregistered, .installation, .forgotten,
-            .imported, .traced:
+            .cancelled, .imported, .traced:
             return nil
         }
     }

@@ -10,7 +10,7 @@ const keptSteps = 500;
 const recentSteps = 50;
 const seconds = 600;
 const arrows = { downstream: ['↓', 'to the device'], upstream: ['↑', 'from the device'], connection: ['⇄', 'connection'] };
-const bad = new Set(['refused', 'expired', 'discarded', 'removed', 'login_refused', 'disconnected']);
+const bad = new Set(['refused', 'expired', 'discarded', 'removed', 'cancelled', 'login_refused', 'disconnected']);
 const good = new Set(['delivered', 'forwarded', 'connected']);
 
 /** Traces a device while it is shown, and the page visible: a browser has few connections to a host for all its pages. It sends `step` for each step, with the step as `detail`. */

@@ -7,7 +7,7 @@ import { notice } from '../components/notice.js';
 
 /** Milliseconds after the delivery in which a receipt is stored. */
 const receiptMilliseconds = 700;
-const ends = new Set(['delivered', 'forwarded', 'expired', 'refused', 'discarded', 'removed', 'replaced']);
+const ends = new Set(['delivered', 'forwarded', 'expired', 'refused', 'discarded', 'removed', 'cancelled', 'replaced']);
 
 /** Returns a box for the answer; with a trace it grows with each step of the message. */
 export function fateOf(answer, args, tracing, signal) {
