@@ -165,7 +165,8 @@ final class DeviceEntry {
 
     /// Writes the position: with the messages that have entered the mailbox, and with each change of what decides which are for it.
     func storeTopicPosition(_ turn: inout Turn) {
-        guard storedTopicPosition != topicPosition else { return }
+        // The batch that has stored it may fail, if it is not on disk yet.
+        guard storedTopicPosition != topicPosition || batches.inFlight > 0 else { return }
         storedTopicPosition = topicPosition
         turn.write(.putTopicPosition(device, topicPosition), of: self)
     }
