@@ -329,4 +329,36 @@ import Testing
         bench.settle()
         #expect(bench.store.sharedBodies.values.map(\.count).max() == 0)
     }
+
+    @Test(
+        "a message that a failed batch has lost is sent once, although a later batch has stored the position",
+        arguments: [false, true])
+    func lostBeforePosition(isOnDisk: Bool) {
+        let (bench, names) = TopicLogTests.bench()
+        let partition = bench.partitions[0]
+        TopicLogTests.publish(bench, 1)
+        bench.post(.device(names[0].device, .topicsDue))
+        bench.runTurns()
+        while !partition.loads.isEmpty {
+            bench.read(partition)
+            bench.reportAnswer(partition)
+            bench.runTurns()
+        }
+        // It moves the position, which the change of the subscriptions stores.
+        bench.post(TopicLogTests.message(2, lifetime: 0))
+        bench.runTurns()
+        let requester = Requester(connection: web, requestID: 1)
+        bench.post(
+            .subscribe(
+                TopicRequest(
+                    requester: requester, name: names[0], token: token, topic: Self.topics[1], isEnd: false)))
+        bench.runTurns()
+        #expect(partition.batches.count == 2)
+        if isOnDisk { _ = bench.store.apply(partition.batches[0]) }
+        bench.apply(partition, failing: true)
+        bench.reportOutcome(partition)
+        bench.settle()
+        TopicLogTests.login(bench, names[0])
+        #expect(TopicLogTests.delivered(bench) == ["m1"])
+    }
 }

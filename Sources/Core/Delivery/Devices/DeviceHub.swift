@@ -183,6 +183,7 @@ struct DeviceHub: ~Copyable {
         let cutoff = turn.now.expiryCutoff
         removeAll(of: entry, reason: .expired, &turn) { $0.entry.expiresAt <= cutoff }
         // Also without an event: the batch that has failed may have had topic messages.
+        takeLostTopics(entry, &turn)
         takeTopics(entry, &turn)
         if entry.link != nil {
             listTopics(entry)

@@ -80,6 +80,11 @@ struct BatchLedger {
 
     var unanswered: Int { records[head...].count { $0 != nil } }
 
+    /// The mutations of all unanswered batches.
+    var unansweredMutations: some Sequence<Mutation> {
+        records[head...].lazy.compactMap { $0?.mutations }.joined()
+    }
+
     /// Number of the next batch.
     var nextBatchNumber: UInt64 { firstBatchNumber + UInt64(records.count - head) }
 

@@ -45,7 +45,7 @@ extension Partition {
             }
         }
         topics.changesFailed(record)
-        devices.topicChangesFailed(record)
+        devices.topicChangesFailed(record, turn)
     }
 
     private mutating func resume(_ waiter: consuming Waiter, _ outcome: CommitOutcome) {
