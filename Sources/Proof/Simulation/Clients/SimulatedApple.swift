@@ -49,13 +49,16 @@ final class SimulatedApple {
         accepted.insert(message.persistentID)
         world.checkers.fanOuts.reachedApple(delivery, world)
         guard delivery.isStored else { return }
-        if let last = last[delivery.registration] {
+        // What a killed process has sent may arrive after what the next one sends.
+        if let last = last[delivery.registration], last.process <= process {
             // After a kill, or a write that failed, the last one may be sent again.
             let mayRepeat = last.process != process || !world.settings.faults.hasCommitsAll
             if last.sequence > message.sequence || last.sequence == message.sequence && !mayRepeat {
                 world.fail("order", "Apple got \(message.sequence.number) after \(last.sequence.number)")
             }
         }
-        last[delivery.registration] = (message.sequence, process)
+        if last[delivery.registration]?.process ?? 0 <= process {
+            last[delivery.registration] = (message.sequence, process)
+        }
     }
 }
