@@ -8,6 +8,8 @@ import { go, link } from '../router.js';
 import { ctl } from '../components/command.js';
 import { confirm, showOnce } from '../components/dialog.js';
 import { button, form, textField } from '../components/form.js';
+import { historyList } from '../components/history-list.js';
+import { coverage } from '../components/life.js';
 import { act, load, notice } from '../components/notice.js';
 import { badge, facts, section, table } from '../components/table.js';
 import { waitingTable } from './device-view.js';
@@ -34,6 +36,8 @@ export function sender({ segments: [, id], signal }) {
     section(`Sender ${id}`, about), section('Server keys', keys(id, refresh)), section('Sessions of its app servers', sessions),
     section('Webhook', webhook(id, signal)), section('Service accounts', accounts(id, signal)),
     section('Messages and receipts that wait for it', waiting),
+    section('Recent messages', historyList({ name: 'messages find', args: { sender_id: id }, signal })),
+    section('Messages to devices by day', totals(id, signal)),
     section('Remove', removal(id)),
   ];
 }
@@ -73,6 +77,20 @@ function counts(title, values, kind, since) {
     { title: kind === 'refusal' ? 'Reason' : 'Milestone', cell: ([word]) => term(word, [kind]) },
     { title: 'Count', by: ([, value]) => value, number: true, cell: ([, value]) => count(value) },
   ], rows, { empty: 'None since the start.' }));
+}
+
+/** The messages to devices by outcome and day, from the history. */
+function totals(id, signal) {
+  const place = h('div', {});
+  const outcomes = ['accepted', 'delivered', 'forwarded', 'refused', 'expired', 'replaced', 'discarded', 'removed'];
+  load(place, call('messages totals', { sender_id: id }, signal), (answer) => [
+    table('Messages to devices by day', [
+      { title: 'Day (UTC)', cell: (row) => row.day.slice(0, 10) },
+      ...outcomes.map((word) => ({ title: word[0].toUpperCase() + word.slice(1), number: true, cell: (row) => count(row.messages[word]) })),
+    ], answer.days, { empty: 'The history has none.' }),
+    coverage(answer.history), ctl('messages totals', { sender_id: id }),
+  ]);
+  return place;
 }
 
 function keys(id, refresh) {
