@@ -114,7 +114,7 @@ import Testing
                 0x1c4124cccb227b45, 0x955f35ac539b8d5e, 0x9c300f75b9ac2c33, 0xd70544bfb2d34464,
                 0x18bce8f0a59b4e25, 0x4076085284dd755b, 0x11dc028377478dbd, 0xfa3cf6c45f14b2c1,
                 0xf4bc4e5b06b2d48e, 0xfd7847ffd9d85adc, 0xef10ec7fecc291e7, 0x29fd60dffd221bd4,
-                0x5aa4e6b1f2caa34c, 0xc16ee73b5bfccabf,
+                0xe03c877d12d2683b, 0xc16ee73b5bfccabf,
             ])
         #expect(
             try commands { .submission(requestID: $0.small(), .refused($0.refusal($1))) } == [
