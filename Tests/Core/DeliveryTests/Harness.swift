@@ -183,6 +183,15 @@ final class Harness {
         partition.events.append(.loaded(partition.answers.removeFirst()))
     }
 
+    /// Answers the queries of a partition, each before the turns that follow, until none is open.
+    func answerQueries(of partition: PartitionBox) {
+        while !partition.loads.isEmpty {
+            read(partition)
+            reportAnswer(partition)
+            runTurns()
+        }
+    }
+
     /// Runs turns until no event waits; the store does nothing.
     func runTurns() {
         var count = 0

@@ -321,11 +321,7 @@ import Testing
         // The device is read, and has an event, before the first message is on disk.
         bench.post(.device(names[0].device, .topicsDue))
         bench.runTurns()
-        while !partition.loads.isEmpty {
-            bench.read(partition)
-            bench.reportAnswer(partition)
-            bench.runTurns()
-        }
+        bench.answerQueries(of: partition)
         bench.settle()
         Self.login(bench, names[0])
         #expect(Self.delivered(bench) == ["m1"])

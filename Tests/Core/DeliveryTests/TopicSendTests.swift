@@ -339,11 +339,7 @@ import Testing
         TopicLogTests.publish(bench, 1)
         bench.post(.device(names[0].device, .topicsDue))
         bench.runTurns()
-        while !partition.loads.isEmpty {
-            bench.read(partition)
-            bench.reportAnswer(partition)
-            bench.runTurns()
-        }
+        bench.answerQueries(of: partition)
         // It moves the position, which the change of the subscriptions stores.
         bench.post(TopicLogTests.message(2, lifetime: 0))
         bench.runTurns()

@@ -240,7 +240,8 @@ await served(() => stream(framed(figure(1, 10, 0))), async () => {
 });
 
 // Devices whose number begins with some digits.
-const { ranges, withPrefix } = await load('js/pages/device-search.js');
+const { deviceOf, ranges, withPrefix } = await load('js/pages/device-search.js');
+same('a number that no device can have', await deviceOf('99999999999999999999'), undefined);
 same('the ranges of 1844', ranges('1844').map(({ from, to }) => [from, to]).filter((_, at, all) => at < 2 || at > all.length - 2), [
   [1844n, 1844n], [18440n, 18449n], [18440000000000000000n, 18446744073709551615n],
 ]);

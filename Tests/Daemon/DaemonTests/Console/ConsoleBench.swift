@@ -81,6 +81,25 @@ final class ConsoleBench {
         )
     }
 
+    /// Waits until the page has a text.
+    func waitForText(_ text: String) throws {
+        try wait(text, until: "document.querySelector('main').innerText.includes(\(Self.literal(text)))")
+    }
+
+    /// Goes to the page of a device and waits for its trace.
+    func goTracing(_ token: String) throws {
+        try go("messages/\(token)")
+        try wait(
+            "the trace", until: "document.querySelector('device-trace').innerText.includes('Tracing device')")
+    }
+
+    /// Sets the value of a field by its name, and has the page notice it by an event.
+    func set(_ name: String, _ value: String, _ event: String) throws {
+        try evaluate(
+            "(() => { const field = document.querySelector('[name=\(name)]'); field.value = \(Self.literal(value)); field.dispatchEvent(new Event('\(event)', { bubbles: true })); })()"
+        )
+    }
+
     /// Presses the button with this text.
     func press(_ text: String) throws {
         let button =

@@ -17,11 +17,6 @@ struct ConsoleBenchTests {
         return (try #require(made["device"] as? String), try #require(made["token"] as? String, "\(made)"))
     }
 
-    private func waitForText(_ bench: ConsoleBench, _ text: String) throws {
-        try bench.wait(
-            text, until: "document.querySelector('main').innerText.includes(\(ConsoleBench.literal(text)))")
-    }
-
     @Test(
         "an inbox begins with the token and the form, and messages beyond 200 are on further pages, until they are cleared"
     )
@@ -36,7 +31,7 @@ struct ConsoleBenchTests {
         try bench.go("inbox/\(device.id)")
         let items = "document.querySelectorAll('.inbox li').length"
         try bench.wait("the latest", until: "\(items) === 200")
-        try waitForText(bench, "230 received")
+        try bench.waitForText("230 received")
         let headings = try bench.evaluate(
             "[...document.querySelectorAll('main h2')].map((one) => one.textContent).join()")
         #expect(headings as? String == "Device,Send to the app server,Messages")
@@ -78,11 +73,11 @@ struct ConsoleBenchTests {
             "document.querySelector('[name=token]').value = '\(device.token)'; document.querySelector('[name=error]').value = 'SERVICE_UNAVAILABLE'"
         )
         try bench.press("Add")
-        try waitForText(bench, "waits for a message")
+        try bench.waitForText("waits for a message")
         #expect(try server.send("refused", to: device.token) == "SERVICE_UNAVAILABLE")
         try bench.wait("the hit", until: "document.querySelector('td[data-title=Hits]')?.innerText === '1'")
         try bench.press("Remove all")
-        try waitForText(bench, "None: messages are treated as on any other server.")
+        try bench.waitForText("None: messages are treated as on any other server.")
         server.end()
         try bench.go("inbox/recorders")
         try bench.evaluate("document.querySelector('[name=sender_id]').value = '\(sender.id)'")
@@ -98,7 +93,7 @@ struct ConsoleBenchTests {
         try bench.go("inbox/recorders")
         try bench.press("Remove")
         try bench.evaluate("document.querySelector('dialog .danger').click()")
-        try waitForText(bench, "None yet.")
+        try bench.waitForText("None yet.")
         #expect(try bench.complaints() == [])
     }
 
@@ -117,23 +112,18 @@ struct ConsoleBenchTests {
         #expect(
             try bench.evaluate("\(items)[0].includes('right') && \(items)[1].includes('left')") as? Bool
                 == true)
-        func find(_ text: String) throws {
-            try bench.evaluate(
-                "(() => { const field = document.querySelector('[name=filter]'); field.value = '\(text)'; field.dispatchEvent(new Event('input', { bubbles: true })); })()"
-            )
-        }
-        try find("FIRST")
+        try bench.set("filter", "FIRST", "input")
         try bench.wait("the found one", until: "\(items).length === 1 && \(items)[0].includes('first')")
         try bench.press("Send again")
         try bench.wait("the same again", until: "\(items).length === 2")
-        try find("nothing")
-        try waitForText(bench, "No message has this text.")
-        try find("")
+        try bench.set("filter", "nothing", "input")
+        try bench.waitForText("No message has this text.")
+        try bench.set("filter", "", "input")
         try bench.wait("all three", until: "\(items).length === 3")
         #expect(try bench.run("axe") as? [String] == [])
         try bench.picture("inbox-all")
         try bench.press("Clear")
-        try waitForText(bench, "None yet.")
+        try bench.waitForText("None yet.")
         #expect(try bench.complaints() == [])
     }
 
@@ -145,15 +135,15 @@ struct ConsoleBenchTests {
         let device = try device(bench)
         try bench.logIn()
         try bench.go("messages/\(device.token)")
-        try waitForText(bench, "this token")
+        try bench.waitForText("this token")
         #expect(try bench.text().contains("The token is unregistered") == false)
         _ = try bench.daemon.ctl("virtual-devices", "unregister", device.id)
         try bench.go("overview")
         try bench.go("messages/\(device.token)")
-        try waitForText(bench, "The token is unregistered")
+        try bench.waitForText("The token is unregistered")
         #expect(try bench.evaluate("document.querySelector('[name=to]').value") as? String == device.token)
         try bench.go("inbox/\(device.id)")
-        try waitForText(bench, "unregistered")
+        try bench.waitForText("unregistered")
         let parts = [
             String(device.token.dropLast()), String(device.token.dropFirst(5)),
             String(device.token.prefix(40)),
@@ -161,10 +151,10 @@ struct ConsoleBenchTests {
         ]
         for part in parts {
             try bench.go("messages/\(part)")
-            try waitForText(bench, "A part of a token")
+            try bench.waitForText("A part of a token")
         }
         try bench.go("messages/order-17")
-        try waitForText(bench, "Find the message")
+        try bench.waitForText("Find the message")
         #expect(try bench.complaints() == [])
     }
 

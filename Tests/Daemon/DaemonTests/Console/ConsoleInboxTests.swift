@@ -19,11 +19,6 @@ struct ConsoleInboxTests {
         )
     }
 
-    private func waitForText(_ bench: ConsoleBench, _ text: String) throws {
-        try bench.wait(
-            text, until: "document.querySelector('main').innerText.includes(\(ConsoleBench.literal(text)))")
-    }
-
     @Test("the pages are accessible in light, dark and phone width, with devices, messages and the banner")
     func pages() throws {
         let bench = try ConsoleBench(flags: Self.flags)
@@ -68,7 +63,7 @@ struct ConsoleInboxTests {
             "the sender", until: "document.querySelector('[name=sender_id]')?.value === '\(sender.id)'")
         try bench.press("Create")
         try bench.wait("the page of the device", until: "/inbox\\/\\d+$/.test(location.hash)")
-        try waitForText(bench, "online")
+        try bench.waitForText("online")
         let id = try #require(try bench.evaluate("location.hash.split('/')[2]") as? String)
         let row = try #require(
             (bench.daemon.ctl("virtual-devices", "list")["devices"] as? [[String: Any]])?.first)
@@ -79,7 +74,7 @@ struct ConsoleInboxTests {
         #expect(try bench.text().contains("ccsctl virtual-devices messages \(id) --wait 10"))
 
         try bench.press("Send")
-        try waitForText(bench, "The server has stored message bench-")
+        try bench.waitForText("The server has stored message bench-")
         let sent =
             try bench.evaluate(
                 "document.querySelector('main').innerText.match(/message (bench-[0-9a-f]+)/)[1]") as? String
@@ -93,16 +88,16 @@ struct ConsoleInboxTests {
         )
         #expect(try server.send("late", to: try #require(row["token"] as? String)) == "ACK")
         try bench.press("Send")
-        try waitForText(bench, "is sent when the device is connected")
+        try bench.waitForText("is sent when the device is connected")
         try bench.press("Go online")
         try bench.wait("the late one", until: "document.querySelectorAll('.inbox li').length === 2")
         try bench.press("Unregister the app")
         try bench.evaluate("document.querySelector('dialog .danger').click()")
-        try waitForText(bench, "unregistered")
+        try bench.waitForText("unregistered")
         try bench.press("Remove the device")
         try bench.evaluate("document.querySelector('dialog .danger').click()")
         try bench.wait("the list", until: "location.hash === '#/inbox'")
-        try waitForText(bench, "None yet.")
+        try bench.waitForText("None yet.")
         #expect(try bench.complaints() == [])
         server.end()
     }
@@ -131,7 +126,7 @@ struct ConsoleInboxTests {
                 let json = try bench.evaluate("document.querySelector('.inbox pre').innerText") as? String
                 #expect(json?.contains("onerror=") == true, "\(json ?? "")")
             }
-            try waitForText(bench, "<img src=x onerror=")
+            try bench.waitForText("<img src=x onerror=")
             let found = try bench.evaluate("document.querySelectorAll('img').length + (window.pwned ?? 0)")
             #expect(found as? Int == 0, "\(page)")
             // The API refuses the last page: its device is not a number.
@@ -150,7 +145,7 @@ struct ConsoleInboxTests {
         try bench.go("operations")
         try bench.evaluate("document.querySelector('[name=duration]').value = '4w'")
         try bench.press("Move")
-        try waitForText(bench, "The server is 28 d ahead of the machine.")
+        try bench.waitForText("The server is 28 d ahead of the machine.")
         #expect(try bench.text().contains("ccsctl clock advance 4w"))
         try bench.wait(
             "the banner", until: "document.querySelector('.test-clock').innerText.includes('28 d ahead')")

@@ -24,9 +24,7 @@ struct ConsoleSearchTests {
 
     private func expect(_ bench: ConsoleBench, _ texts: String...) throws {
         for text in texts {
-            try bench.wait(
-                text,
-                until: "document.querySelector('main').innerText.includes(\(ConsoleBench.literal(text)))")
+            try bench.waitForText(text)
         }
     }
 
@@ -97,22 +95,15 @@ struct ConsoleSearchTests {
         let sender = try bench.daemon.firstSender.id
         let device = try TestDevice(bench.daemon, sender: sender)
         try bench.logIn()
-        try bench.go("messages/\(device.token)")
-        try bench.wait(
-            "the trace", until: "document.querySelector('device-trace').innerText.includes('Tracing device')")
+        try bench.goTracing(device.token)
         _ = try bench.daemon.ctl("send", sender, device.token, "n=1", "--message-id", "live-1")
         try device.expectMessage { $0["n"] == "1" }
         try device.sendUpstream(["n": "up"])
         let rows = "[...document.querySelectorAll('table')].at(-1).innerText"
         try bench.wait("the message", until: "\(rows).includes('live-1') && \(rows).includes('delivered')")
-        func choose(_ value: String) throws {
-            try bench.evaluate(
-                "(() => { const field = document.querySelector('[name=outcome]'); field.value = '\(value)'; field.dispatchEvent(new Event('change', { bubbles: true })); })()"
-            )
-        }
-        try choose("bad")
+        try bench.set("outcome", "bad", "change")
         try expect(bench, "None of the messages that are shown has this outcome.")
-        try choose("good")
+        try bench.set("outcome", "good", "change")
         try bench.wait("the message again", until: "\(rows).includes('live-1')")
         #expect(try bench.complaints() == [])
     }

@@ -75,9 +75,7 @@ struct ConsoleTests {
         let sender = try bench.daemon.firstSender.id
         let device = try TestDevice(bench.daemon, sender: sender)
         try bench.logIn()
-        try bench.go("messages/\(device.token)")
-        try bench.wait(
-            "the trace", until: "document.querySelector('device-trace').innerText.includes('Tracing device')")
+        try bench.goTracing(device.token)
         try bench.evaluate("document.querySelector('[name=delivery_receipt_requested]').checked = true")
         try bench.press("Send")
         try bench.wait("the ACK", until: "document.querySelector('.fate')?.innerText.includes('ACK')")

@@ -6,9 +6,14 @@ const ends = {
   cancelled: 'warn',
 };
 
+/** Whether a message ends with a step. */
+export function isEnd(step) {
+  return Object.hasOwn(ends, step);
+}
+
 /** Returns how far a message has come: `word`, the `kind` of its badge, `detail`, and whether it `isOver`. */
 export function outcome({ kind, steps }) {
-  const end = steps.findLast(({ step }) => ends[step]);
+  const end = steps.findLast(({ step }) => isEnd(step));
   if (end) return { word: end.step, kind: ends[end.step], detail: end.detail, isOver: true };
   const last = steps.at(-1);
   // A message to several devices ends with each copy by itself.

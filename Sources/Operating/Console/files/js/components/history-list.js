@@ -83,7 +83,7 @@ function rowsOf({ rows, filter, isOfDevice }) {
     isOfDevice ? { title: 'Sender', by: ({ row }) => row.sender_id, cell: ({ row }) => (row.sender_id ? h('a', { href: link(['senders', row.sender_id]) }, row.sender_id) : '–') }
       : { title: 'Device', by: ({ row }) => row.device, cell: ({ row }) => (row.device ? h('a', { href: link(['messages', row.device]) }, row.device) : '–') },
     { title: 'Begun', by: ({ row }) => row.steps[0]?.time, cell: ({ row }) => distance(row.steps[0]?.time) },
-    { title: 'Took', by: ({ row, end }) => (end.isOver ? new Date(row.steps.at(-1).time) - new Date(row.steps[0].time) : null), number: true, cell: ({ row, end }) => (end.isOver ? took(row) : '') },
+    { title: 'Took', by: took, number: true, cell: (one) => (one.end.isOver ? duration(took(one) * 1000) : '') },
   ], shown, { empty: filter ? 'None of the messages that are shown has this outcome.' : 'The history has no message of it.' });
 }
 
@@ -98,6 +98,7 @@ function name(row) {
   return id ? h('a', { href: link(['messages', id]) }, mono(id)) : '–';
 }
 
-function took({ steps }) {
-  return duration((new Date(steps.at(-1).time) - new Date(steps[0].time)) * 1000);
+/** Milliseconds from the first step to the end; `null` without an end. */
+function took({ row: { steps }, end }) {
+  return end.isOver ? new Date(steps.at(-1).time) - new Date(steps[0].time) : null;
 }

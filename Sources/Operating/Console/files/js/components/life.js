@@ -4,6 +4,7 @@ import { h, add } from '../dom.js';
 import { distance, plural, time } from '../format.js';
 import { meaning, reasonOf, term } from '../glossary.js';
 import { outcome } from '../outcome.js';
+import { deviceOf } from '../pages/device-search.js';
 import { link } from '../router.js';
 import { badge, facts, mono } from './table.js';
 import { stepItem } from './trace.js';
@@ -78,12 +79,11 @@ function refusal(reason) {
 
 /** What a message to a device waits for. */
 async function waitingDownstream(row, signal) {
-  const before = String(BigInt(row.device) - 1n);
-  const [{ devices: [device] }, { messages }] = await Promise.all([
-    call('devices list', { after: before, limit: 1 }, signal),
+  const [device, { messages }] = await Promise.all([
+    deviceOf(row.device, signal),
     call('messages list', { device: row.device, limit: waitingRows }, signal),
   ]);
-  if (device?.device !== row.device) return 'Its device was removed, and the message with it.';
+  if (!device) return 'Its device was removed, and the message with it.';
   const waits = messages.find((one) => one.persistent_id === row.persistent_id);
   const expiry = waits ? ` It expires ${distance(waits.expires_at)}.` : '';
   if (!waits) return 'It no longer waits: its last steps are not in the history yet, or are missing from it.';

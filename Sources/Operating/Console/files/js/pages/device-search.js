@@ -1,10 +1,18 @@
-// Devices whose number begins with some digits. The list is in numeric order, so they are in one range for each length of the number.
+// One device, and those whose number begins with some digits. The list is in numeric order, so they are in one range for each length of the number.
 import { call } from '../api.js';
 
 /** The largest number of a device. */
 const largest = 18446744073709551615n;
 /** Requests for one page: conditions that few devices meet need several. */
 const requests = 40;
+
+/** Returns the row of a device in `devices list`, which a viewer may see, or `undefined` if there is none. */
+export async function deviceOf(number, signal) {
+  const wanted = BigInt(number);
+  if (wanted > largest) return undefined;
+  const { devices: [row] } = await call('devices list', { after: String(wanted - 1n), limit: 1 }, signal);
+  return row?.device === String(number) ? row : undefined;
+}
 
 /** Returns the ranges of numbers that begin with a prefix, in ascending order, each as `{ from, to }`. */
 export function ranges(prefix) {

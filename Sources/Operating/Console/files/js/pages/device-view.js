@@ -12,6 +12,7 @@ import { historyList } from '../components/history-list.js';
 import { act, load, notice, problemBox } from '../components/notice.js';
 import { badge, facts, mono, section, table } from '../components/table.js';
 import { trace } from '../components/trace.js';
+import { deviceOf } from './device-search.js';
 import { sendForm } from './send.js';
 
 /** Rows of waiting messages on one page. */
@@ -56,8 +57,8 @@ export function deviceView(device, { signal }) {
 /** Creates a box with whether a device is connected, for a viewer too. */
 export function deviceSummary(device, signal) {
   const place = h('div', {});
-  load(place, call('devices list', { after: String(BigInt(device) - 1n), limit: 1 }, signal), ({ devices: [row] }) => {
-    if (row?.device !== device) return notice('warn', 'The device was removed');
+  load(place, deviceOf(device, signal), (row) => {
+    if (!row) return notice('warn', 'The device was removed');
     return facts(
       ['Device', h('a', { href: link(['messages', device]) }, mono(device))],
       ['Connected', row.online ? badge('good', 'online') : badge('plain', 'offline')],

@@ -7,6 +7,7 @@ import { targetOf, tokenLength } from '../target.js';
 import { ctl } from '../components/command.js';
 import { load, notice } from '../components/notice.js';
 import { badge, facts, mono, section, table } from '../components/table.js';
+import { deviceOf } from './device-search.js';
 import { deviceView } from './device-view.js';
 import { messageView } from './message-view.js';
 import { sendForm } from './send.js';
@@ -43,12 +44,12 @@ function introduction() {
 function numberView(text, { query, signal }) {
   const place = h('div', {});
   load(place, Promise.all([
-    call('devices list', { after: String(BigInt(text) - 1n), limit: 1 }, signal), call('senders list', {}, signal),
-  ]), ([{ devices: [device] }, { senders }]) => {
+    deviceOf(text, signal), call('senders list', {}, signal),
+  ]), ([device, { senders }]) => {
     const sender = senders.find((row) => row.sender_id === text);
     return [
       sender && notice('info', 'A sender', h('p', {}, h('a', { href: link(['senders', text]) }, `Sender ${text}${sender.label ? `, ${sender.label}` : ''}`))),
-      device?.device === text ? deviceView(text, { signal }) : messageView(text, { query, signal }),
+      device ? deviceView(text, { signal }) : messageView(text, { query, signal }),
     ];
   });
   return place;

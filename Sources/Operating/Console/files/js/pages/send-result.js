@@ -3,11 +3,11 @@ import { call } from '../api.js';
 import { h, add, said } from '../dom.js';
 import { clock, plural } from '../format.js';
 import { meaning, reasonsOf } from '../glossary.js';
+import { isEnd } from '../outcome.js';
 import { notice } from '../components/notice.js';
 
 /** Milliseconds after the delivery in which a receipt is stored. */
 const receiptMilliseconds = 700;
-const ends = new Set(['delivered', 'forwarded', 'expired', 'refused', 'discarded', 'removed', 'cancelled', 'replaced']);
 
 /** Returns a box for the answer; with a trace it grows with each step of the message. */
 export function fateOf(answer, args, tracing, signal) {
@@ -45,7 +45,7 @@ function follow(answer, args, tracing, steps, signal) {
     if (step.step === 'delivered' && args.delivery_receipt_requested) {
       setTimeout(() => receipt(answer, args, steps, signal), receiptMilliseconds);
     }
-    if (ends.has(step.step)) tracing.removeEventListener('step', listener);
+    if (isEnd(step.step)) tracing.removeEventListener('step', listener);
   };
   const listener = (event) => take(event.detail);
   tracing.recent?.forEach(take);
