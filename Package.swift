@@ -222,8 +222,8 @@ let cluster = floor(
     "Cluster",
     [
         module("ClusterLog", ["Basics"]),
-        module("NodeProtocol", ["Basics", "Delivery", "Store"]),
-        module("Cluster", ["Basics", "ClusterLog", "Delivery", "NodeProtocol"]),
+        module("NodeProtocol", ["Basics", "Delivery", "History", "Store"]),
+        module("Cluster", ["Basics", "ClusterLog", "Delivery", "History", "NodeProtocol"]),
         module("NodeLinks", ["Basics", "Transport"]),
         module("NATSClient", ["Basics", "Wire", "Transport", "Crypto", "ClusterLog"]),
         module(
@@ -238,11 +238,11 @@ let cluster = floor(
         tests(
             "ClusterLog", ["ClusterLog", "ClusterLogSupport", "Basics", "BasicsSupport"],
             exclude: ["Support"]),
-        tests("NodeProtocol", ["NodeProtocol", "Store", "Delivery", "Basics"]),
+        tests("NodeProtocol", ["NodeProtocol", "Store", "Delivery", "History", "Basics"]),
         tests(
             "Cluster",
             [
-                "Cluster", "ClusterLog", "ClusterLogSupport", "Delivery", "NodeProtocol", "Basics",
+                "Cluster", "ClusterLog", "ClusterLogSupport", "Delivery", "History", "NodeProtocol", "Basics",
                 "BasicsSupport",
             ]),
         tests("NodeLinks", ["NodeLinks", "Transport", "Basics"]),

@@ -18,6 +18,12 @@ public struct HistoryCounter: Sendable {
         /// Midnight in UTC.
         public var start: UnixMilliseconds
         public var counts: OutcomeCounts
+
+        /// Creates the counts of a day.
+        public init(start: UnixMilliseconds, counts: OutcomeCounts) {
+            self.start = start
+            self.counts = counts
+        }
     }
 
     private var files: [UInt64: Counted] = [:]

@@ -2,7 +2,7 @@ public import Basics
 import Delivery
 
 /// Which messages a list has.
-public struct HistoryFilter: Sendable {
+public struct HistoryFilter: Sendable, Equatable {
     /// How a message is now.
     public enum State: Sendable, Equatable {
         case ended(HistoryOutcome)
@@ -43,14 +43,16 @@ public struct HistoryFilter: Sendable {
         return state == .ended(outcome)
     }
 
-    /// Whether a message with all of its steps is listed.
-    func has(_ record: HistoryRecord) -> Bool {
+    /// Whether a message with all of its steps is listed; or, with `orPart`, one whose end another node may have.
+    func has(_ record: HistoryRecord, orPart: Bool = false) -> Bool {
         guard let first = record.steps.first, sender == nil || record.sender == sender?.number,
             device == nil || record.device == device,
             registration == nil || record.registration == registration,
             first.time >= since ?? first.time, first.time <= until ?? first.time
         else { return false }
-        return state == nil || state == record.outcome.map { State.ended($0) } ?? .open
+        guard let state else { return true }
+        guard let outcome = record.outcome else { return state == .open || orPart }
+        return state == .ended(outcome)
     }
 }
 
@@ -73,7 +75,8 @@ extension HistorySearch {
     ///
     /// With `after`, each message is listed that has a record after that position. A name is searched for in the index, without pages.
     public mutating func messages(
-        _ filter: HistoryFilter, before: HistoryPosition? = nil, after: HistoryPosition? = nil, limit: Int
+        _ filter: HistoryFilter, before: HistoryPosition? = nil, after: HistoryPosition? = nil, limit: Int,
+        isPartial: Bool = false
     ) -> (messages: [HistoryMessage], next: HistoryPosition?) {
         if let name = filter.name {
             let found = messages(name, of: filter.sender, limit: limit)
@@ -89,7 +92,7 @@ extension HistorySearch {
             gathered += 1
             let (message, isFirst) = search.whole(HistoryMessage(record: record, position: position))
             let isNew = after == nil ? isFirst : !found.contains { $0.position == message.position }
-            if isNew, filter.has(message.record) { found.append(message) }
+            if isNew, filter.has(message.record, orPart: isPartial) { found.append(message) }
             return true
         }
         return (found, isWhole ? nil : next)

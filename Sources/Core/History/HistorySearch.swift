@@ -7,6 +7,12 @@ public struct HistoryMessage: Sendable, Equatable {
     public var record: HistoryRecord
     /// Where its first record is.
     public var position: HistoryPosition
+
+    /// Creates a message.
+    public init(record: HistoryRecord, position: HistoryPosition) {
+        self.record = record
+        self.position = position
+    }
 }
 
 /// Where a record is; later records have greater positions.
@@ -21,6 +27,16 @@ public struct HistoryPosition: Sendable, Comparable, Hashable {
         self.block = block
         self.record = record
     }
+
+    /// The position of a place.
+    public init(place: UInt64) {
+        file = place >> 28
+        block = UInt32(truncatingIfNeeded: place >> 16 & 0xfff)
+        record = UInt32(truncatingIfNeeded: place & 0xffff)
+    }
+
+    /// The position as one number, in which later ones are greater: 12 bits name the block, 16 the record in it.
+    public var place: UInt64 { file << 28 | UInt64(block) << 16 | UInt64(record) }
 
     public static func < (a: Self, b: Self) -> Bool {
         (a.file, a.block, a.record) < (b.file, b.block, b.record)
@@ -92,11 +108,11 @@ public struct HistorySearch {
         _ hash: UInt64, limit: Int, where isMatch: (HistoryRecord) -> Bool
     ) -> Found {
         var found: [HistoryMessage] = []
-        var seen: Set<Key> = []
+        var seen: Set<HistoryPart> = []
         var isCut = false
         search(hash) { record, position in
             guard isMatch(record) else { return true }
-            if let key = Key(record), !seen.insert(key).inserted { return true }
+            if let part = HistoryPart(record)?.ofAnySender, !seen.insert(part).inserted { return true }
             guard found.count < limit else {
                 isCut = true
                 return false
@@ -149,25 +165,12 @@ public struct HistorySearch {
 
     // MARK: Records
 
-    /// A message in the history.
-    private struct Key: Hashable {
-        var kind: HistoryStep.Kind
-        var owner: UInt64
-        var sequence: UInt64
-
-        /// Returns `nil` for a message without a position, which has one record only.
-        init?(_ record: HistoryRecord) {
-            guard record.sequence != 0 else { return nil }
-            (kind, owner, sequence) = (record.kind, record.owner, record.sequence)
-        }
-    }
-
     /// Returns the sender that other records of a message name, or 0.
     mutating func sender(of message: HistoryRecord) -> UInt64 {
-        guard let key = Key(message) else { return 0 }
+        guard let part = HistoryPart(message)?.ofAnySender else { return 0 }
         var sender: UInt64 = 0
-        search(HistoryHash.sequence(key.sequence)) { record, _ in
-            if key == Key(record) { sender = record.sender }
+        search(HistoryHash.sequence(part.sequence)) { record, _ in
+            if part.isPart(record) { sender = record.sender }
             return sender == 0
         }
         return sender
@@ -175,19 +178,28 @@ public struct HistorySearch {
 
     /// Gathers all records of a message. Returns whether the given one is the first.
     mutating func whole(_ message: HistoryMessage) -> (message: HistoryMessage, isFirst: Bool) {
-        guard let key = Key(message.record) else { return (message, true) }
-        var all = [message]
-        search(HistoryHash.sequence(key.sequence)) { record, position in
-            if position != message.position, Key(record) == key, record.mayBeOf(message.record.sender) {
+        guard let part = HistoryPart(message.record), let whole = gathered(part, [message]) else {
+            return (message, true)
+        }
+        return (whole, whole.position == message.position)
+    }
+
+    /// Gathers all records of a message. Returns `nil` if the files have none.
+    mutating func message(_ part: HistoryPart) -> HistoryMessage? { gathered(part, []) }
+
+    private mutating func gathered(_ part: HistoryPart, _ known: [HistoryMessage]) -> HistoryMessage? {
+        var all = known
+        search(HistoryHash.sequence(part.sequence)) { record, position in
+            if position != known.first?.position, part.isPart(record) {
                 all.append(HistoryMessage(record: record, position: position))
             }
             return all.count <= Limits.History.stepsShown
         }
         all.sort { $0.position < $1.position }
-        var whole = all[0]
+        guard var whole = all.first else { return nil }
         for more in all.dropFirst() { whole.record.add(more.record) }
         whole.record.steps = Array(whole.record.steps.prefix(Limits.History.stepsShown))
-        return (whole, all[0].position == message.position)
+        return whole
     }
 
     /// Calls a closure with the records of the blocks that may have a key, newest first, until it returns `false`.
@@ -229,12 +241,18 @@ public struct HistorySearch {
     }
 }
 
-extension HistoryRecord {
-    /// Whether it may be of a sender: positions come again after the clock was set back.
-    fileprivate func mayBeOf(_ other: UInt64) -> Bool { sender == 0 || other == 0 || sender == other }
+extension HistoryPart {
+    /// The same for all senders.
+    var ofAnySender: HistoryPart {
+        var part = self
+        part.sender = 0
+        return part
+    }
+}
 
+extension HistoryRecord {
     /// Adds the steps of a later record of the same message, and what that has of it.
-    fileprivate mutating func add(_ later: HistoryRecord) {
+    mutating func add(_ later: HistoryRecord) {
         if id.isEmpty { id = later.id }
         if device == 0 { device = later.device }
         if registration == 0 { registration = later.registration }

@@ -3,7 +3,7 @@ import Basics
 /// What a message is asked for by, in any form that an answer to its submission has.
 public struct MessageName: Sendable, Equatable {
     /// The ID that its submitter or app gave it, as far as that is recorded.
-    let id: [UInt8]
+    public let id: [UInt8]
     /// The ID under which the device gets it.
     let persistentID: PersistentID?
     /// The number of a message to a topic.
@@ -17,7 +17,11 @@ public struct MessageName: Sendable, Equatable {
         let isName =
             parts.count == 4 && parts[0].elementsEqual("projects".utf8)
             && parts[2].elementsEqual("messages".utf8)
-        let own = isName ? Array(parts[3]) : text
+        self.init(id: isName ? Array(parts[3]) : text)
+    }
+
+    /// Reads any of these forms but the name of HTTP v1.
+    public init(id own: [UInt8]) {
         id = Array(own.prefix(Limits.History.textBytes))
         persistentID = PersistentID(text: own.raw)
         let isNumber = own.allSatisfy { 0x30...0x39 ~= $0 }

@@ -80,6 +80,8 @@ final class Daemon: Sendable {
     let clock: ClockStatus
     /// The message history. `nil` if it is switched off.
     let history: HistoryPort?
+    /// The histories of all nodes. `nil` if that of this one is switched off.
+    var histories: HistoryDesk? { history.map { HistoryDesk(port: $0, cluster: core.cluster) } }
     /// The clock that operators can move forward. `nil` if it is off.
     let testClock: TestClock?
     /// `nil` if the test bench is off.

@@ -52,18 +52,19 @@ class HTTPLink: SessionLink<HTTPSession> {
     /// Answers with what the history has, which is searched on another thread.
     private func answer(_ request: HostRequest, _ query: HistoryQuery, now: Now) {
         do throws(V1Error) {
-            guard let history = daemon.history else { throw .historyOff }
+            guard let histories = daemon.histories else { throw .historyOff }
             let senders = daemon.senders
             guard senders.areCurrent(since: now) else { throw V1Error(Refusal.unavailable) }
-            try history.count(query.sender, now) { senders.directory[$0] != nil }
+            try histories.port.count(query.sender, now) { senders.directory[$0] != nil }
             let (id, mailbox) = (connection.id, daemon.core.mailboxes[host.index])
-            let node = daemon.core.cluster?.member.node
-            let question = query.question(of: node, now.wall) { response in
+            let isTaken = histories.ask(
+                query.request(now.wall), upTo: Limits.History.waitingSenderQuestions
+            ) { result in
                 mailbox.post { host in
-                    (host.link(id) as? HTTPLink)?.answer(request, response, now: host.reactor.now)
+                    (host.link(id) as? HTTPLink)?
+                        .answer(request, query.response(result), now: host.reactor.now)
                 }
             }
-            let isTaken = history.post(upTo: Limits.History.waitingSenderQuestions, question)
             guard isTaken else { throw V1Error(Refusal.unavailable) }
         } catch { answer(request, error.response, now: now) }
     }

@@ -151,7 +151,7 @@ extension Startup {
             log: log, map: daemon.core.map, reactors: daemon.core.mailboxes, store: daemon.storage.threads,
             factory: daemon.core.factory,
             tally: ClusterTally(shard: metrics[.cluster]),
-            contact: port.contact, roster: roster, backups: daemon.storage.backups,
+            contact: port.contact, roster: roster, backups: daemon.storage.backups, history: daemon.history,
             dataDirectory: configuration.dataDirectory, restart: { port.restart.make() },
             sendersChanged: { [log] in Self.read(senders, port.mailbox, log) })
         let progress = try reading(surroundings.store.contents) { store throws(StoreError) in

@@ -1,5 +1,6 @@
 import Basics
 import Delivery
+import History
 import Testing
 
 @testable import NodeProtocol
@@ -142,6 +143,17 @@ import Testing
             ])
     }
 
+    @Test("questions to the history and its answers keep their bytes") func histories() throws {
+        let questions = try hashes(HistoryQuestionCase.self) {
+            try parcel([.asked($0.number(), $0.question($1))])
+        }
+        #expect(questions == [0x87495bfaa3218cc4, 0x535cf4ee0f135987, 0x8eaae555f51faf88])
+        let replies = try hashes(HistoryContentCase.self) {
+            try parcel([.answered($0.number(), $0.historyReply($1))])
+        }
+        #expect(replies == [0x667351d7cdac25d7, 0xc05895eb2aea0417])
+    }
+
     @Test("cases without values keep their numbers") func numbers() throws {
         func numbers<Case: Numbered>(_ type: Case.Type) -> [UInt8] { Case.allCases.map(\.number) }
         #expect(numbers(CloseReason.self) == Array(1...35) + [38, 37, 36])
@@ -160,5 +172,7 @@ import Testing
         #expect(numbers(UpstreamOutcome.self) == Array(1...5))
         #expect(numbers(Milestone.self) == Array(1...10))
         #expect(numbers(StoreMark.self) == [1, 2])
+        #expect(numbers(HistoryStep.Kind.self) == Array(1...6))
+        #expect(numbers(HistoryOutcome.self) == Array(1...8))
     }
 }

@@ -9,7 +9,12 @@ import Testing
     /// Every case of every event and command, with random values.
     private static func random(_ values: inout RandomValues) -> [ParcelItem] {
         let commands = values.commands()
+        let histories: [ParcelItem] =
+            HistoryQuestionCase.allCases.map { .asked(values.number(), values.question($0)) }
+            + HistoryContentCase.allCases.map { .answered(values.number(), values.historyReply($0)) }
+            + [.answered(values.number(), nil)]
         return values.events().map { .event($0) } + commands.map { .command(values.connection(), $0) }
+            + histories
     }
 
     @Test(
@@ -106,7 +111,7 @@ import Testing
         let faults: [([UInt8], NodeProtocolFault)] = [
             ([], .truncated), ([0], .version(0)), ([2], .version(2)),
             ([1, 0], .unknownCase(of: "item of a parcel", number: 0)),
-            ([1, 5], .unknownCase(of: "item of a parcel", number: 5)),
+            ([1, 7], .unknownCase(of: "item of a parcel", number: 7)),
             ([1, 1, 7], .unknownCase(of: "event", number: 7)),
             ([1, 1, 1, 5, 29], .unknownCase(of: "event of a device", number: 29)),
             ([1, 1, 6, 0x80, 8, 3, 0, 0], .value(of: "partition")),

@@ -17,6 +17,8 @@ func parcel(_ items: [ParcelItem], now: Instant = noon) throws -> [UInt8] {
             case .write(let number, let batch): writer.append(batch, number: number, now: now)
             case .written(let number, let position):
                 writer.append(written: number, at: position, now: now)
+            case .asked(let number, let question): writer.append(question, number: number, now: now)
+            case .answered(let number, let reply): writer.append(answered: number, reply, now: now)
             }
         try #require(fits)
     }

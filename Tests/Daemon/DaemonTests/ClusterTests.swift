@@ -35,6 +35,59 @@ struct ClusterTests {
             let server = try TestAppServer(nodes[2], sender: sender)
             #expect(try server.send("moved", to: devices[0].token) == "ACK")
             #expect(try devices[0].expectMessage { _ in true }["id"] == "moved")
+            try history(cluster, server, devices[2])
+        }
+    }
+
+    private typealias Row = [String: Any]
+
+    /// Each node answers for all, also on a message whose partition has moved meanwhile, and names the nodes that do not answer.
+    private func history(_ cluster: RunningCluster, _ server: TestAppServer, _ device: TestDevice) throws {
+        let nodes = try (0..<3).map { try cluster.node($0) }
+        device.stop()
+        #expect(try server.send("spans", to: device.token) == "ACK")
+        let partitions = try nodes[0].ctl("cluster", "status")["partitions"] as? [Row] ?? []
+        for partition in partitions {
+            let number = try #require(partition["partition"] as? Int)
+            let owner = try #require(partition["owner"] as? Int)
+            let words = ["cluster", "handover", "\(number)", "--to", "\(owner % 3 + 1)"]
+            let result = try Tool.run("ccsctl", ["--socket", nodes[owner - 1].controlSocket] + words)
+            // Or the nodes have moved it by themselves, to share what they have.
+            #expect(result.code == 0 || result.errors.contains("owns partition"), "\(result)")
+        }
+        try device.start(nodes[1])
+        #expect(try device.expectMessage { _ in true }["id"] == "spans")
+        func steps(_ row: Row) -> [String] {
+            (row["steps"] as? [Row] ?? []).compactMap { $0["step"] as? String }
+        }
+        for node in nodes {
+            for id in ["from-0-to-2", "from-1-to-0-back", "spans"] {
+                try eventually("each node has all steps of \(id)") {
+                    let answer = try node.ctl("messages", "find", id)
+                    let found = answer["messages"] as? [Row] ?? []
+                    return found.count == 1 && steps(found[0]).first == "stored"
+                        && steps(found[0]).contains("delivered")
+                        && ((answer["history"] as? Row)?["missing"] as? [Int]) == []
+                }
+            }
+            // In pages of one message each is listed once, newest first.
+            var (listed, before): ([String], String?) = ([], nil)
+            repeat {
+                let words = ["--socket", node.controlSocket, "--json", "messages", "history", device.token]
+                let more = ["--limit", "1"] + (before.map { ["--before", $0] } ?? [])
+                let page = try #require(try Tool.run("ccsctl", words + more).object)
+                listed += (page["messages"] as? [Row] ?? []).compactMap { $0["message_id"] as? String }
+                before = page["next_before"] as? String
+            } while before != nil && listed.count < 20
+            let ids = (0..<3).reversed().flatMap { ["from-\($0)-to-2-back", "from-\($0)-to-2"] }
+            #expect(listed == ["spans"] + ids)
+            let days = try node.ctl("messages", "totals")["days"] as? [Row] ?? []
+            let delivered = days.compactMap { ($0["messages"] as? Row)?["delivered"] as? Int }.reduce(0, +)
+            #expect(delivered == 11, "\(days)")
+        }
+        try cluster.end(2)
+        try eventually("a node that is gone is named") {
+            (try nodes[0].ctl("messages", "find", "spans")["history"] as? Row)?["missing"] as? [Int] == [3]
         }
     }
 

@@ -101,7 +101,7 @@ extension Samples {
     ]
 
     private static let coverage: JSONValue = [
-        "since": time, "gaps": [["from": time, "to": time]], "damaged": 1, "node": 2,
+        "since": time, "gaps": [["from": time, "to": time]], "damaged": 1, "missing": [2],
     ]
 
     private static let found = Sample(

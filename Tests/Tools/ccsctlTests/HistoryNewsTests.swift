@@ -32,8 +32,8 @@ import Wire
     @Test func commandsGoOnAfterTheLastStep() throws {
         let command = try FindMessages(
             arguments: ["sender_id": "7", "outcome": "refused", "before": "3", "limit": 5])
-        let next = command.following(SequenceNumber(17))
-        #expect(next.before == nil && next.after == SequenceNumber(17))
+        let next = command.following(HistoryCursor([NodeNumber(0): 17]))
+        #expect(next.before == nil && next.after == HistoryCursor([NodeNumber(0): 17]))
         #expect(next.sender == SenderID(7) && next.outcome == .refused && next.limit == 5)
     }
 }

@@ -1,5 +1,6 @@
 public import Basics
 public import Delivery
+public import History
 
 /// An item of a parcel.
 public enum ParcelItem: Sendable {
@@ -11,12 +12,16 @@ public enum ParcelItem: Sendable {
     case write(UInt64, WriteBatch)
     /// The outcome of such a batch: the position of its frame in the log, or of a later one; `nil` if it has failed.
     case written(UInt64, at: UInt64?)
+    /// A question to the history of the node, with a number for the answer.
+    case asked(UInt64, HistoryQuestion)
+    /// The answer to such a question; `nil` if there is none.
+    case answered(UInt64, HistoryReply?)
 }
 
 /// The numbers of the items of a parcel.
 enum ParcelItemCase: UInt8, CaseNumber {
     case event = 1
-    case command, write, written
+    case command, write, written, asked, answered
 
     static let kind: StaticString = "item of a parcel"
 }
@@ -80,6 +85,20 @@ public struct ParcelWriter: ~Copyable {
         }
     }
 
+    /// Appends a question to the history of the node.
+    public mutating func append(_ question: HistoryQuestion, number: UInt64, now: Instant) -> Bool {
+        append(now) { (writer) throws(Fault) in
+            try writer.put(ParcelItemCase.asked, number, question)
+        }
+    }
+
+    /// Appends the answer to such a question. Returns `false`, and leaves the parcel as it was, if it would exceed the limit.
+    public mutating func append(answered number: UInt64, _ reply: HistoryReply?, now: Instant) -> Bool {
+        append(now) { (writer) throws(Fault) in
+            try writer.put(ParcelItemCase.answered, number, reply)
+        }
+    }
+
     private mutating func append(_ now: Instant, _ item: (inout NodeWriter) throws(Fault) -> Void) -> Bool {
         guard count < Limits.NodeProtocol.itemsPerParcel else { return false }
         writer.now = now
@@ -103,6 +122,8 @@ extension NodeReader {
         case .command: return .command(try get(), try get())
         case .write: return .write(try get(), try batch())
         case .written: return .written(try get(), at: try get("whether a write has counted"))
+        case .asked: return .asked(try get(), try get())
+        case .answered: return .answered(try get(), try get("whether there is an answer"))
         }
     }
 }

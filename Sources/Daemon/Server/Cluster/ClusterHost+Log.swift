@@ -68,6 +68,7 @@ extension ClusterHost {
         }
         for write in rest.writes { write.completed(.failed(write.batch.batchNumber)) }
         route(.stop, now)
+        inquire { $0.stop(effects: &$1) }
         for completed in changes.values { completed(.failed(0)) }
         changes = [:]
     }

@@ -21,6 +21,7 @@ extension ClusterHost {
             loseCopy(from: node, now)
             loseGiving(to: node)
             route(.unlinked(node), now)
+            inquire { $0.lose(node, effects: &$1) }
         case .unlinked(let node, let failure):
             log.repeating(
                 .warning, "cluster_link_failed", by: "\(node.number) \(failure.words)",
@@ -36,7 +37,7 @@ extension ClusterHost {
     }
 
     /// Writes an item into the parcel of a node; a full one is sent first.
-    private func write(to node: NodeNumber, _ append: (inout ParcelWriter) -> Bool) -> Bool {
+    func write(to node: NodeNumber, _ append: (inout ParcelWriter) -> Bool) -> Bool {
         let outgoing = outgoing[node] ?? OutgoingParcel(node)
         self.outgoing[node] = outgoing
         if append(&outgoing.parcel) { return true }
@@ -77,6 +78,9 @@ extension ClusterHost {
                     route(
                         .receivedOutcome(number: number, at: position.map { LogPosition($0) }, from: node),
                         now)
+                case .asked(let number, let question): answer(question, number: number, to: node)
+                case .answered(let number, let reply):
+                    inquire { $0.receive(reply, to: number, from: node, effects: &$1) }
                 }
             }
         } catch {
@@ -153,7 +157,7 @@ extension ClusterHost {
     }
 
     /// Whether the link to a node has room for what may not wait for a node that reads too slowly.
-    private func hasRoom(for owner: NodeNumber) -> Bool {
+    func hasRoom(for owner: NodeNumber) -> Bool {
         let gathered = outgoing[owner]?.parcel.byteCount ?? 0
         return gathered + (links?.queuedBytes(for: owner) ?? 0) <= Limits.NodeLinks.requestQueueBytes
     }

@@ -3,6 +3,7 @@ import Cluster
 import ClusterLog
 import ClusterSetup
 import Delivery
+import History
 import NATSClient
 import NodeLinks
 import NodeProtocol
@@ -25,6 +26,8 @@ final class ClusterHost: ReactorDelegate {
     let tally: ClusterTally
     let contact: ClusterContact
     let backups: Backups
+    /// The message history of this node. `nil` if it is switched off.
+    let history: HistoryPort?
     let dataDirectory: String
     /// Ends the process, so that it is started again.
     let restart: @Sendable () -> Void
@@ -40,6 +43,10 @@ final class ClusterHost: ReactorDelegate {
     /// The changes by operators of this node without an outcome, by number.
     var changes: [ChangeOrigin.Number: @Sendable (CommitOutcome) -> Void] = [:]
     private var lastChange: ChangeOrigin.Number = 0
+    /// The questions of this node to the histories of all nodes, and who waits for the results, by number.
+    var inquiries = HistoryInquiries(after: SecureRandom.number())
+    var inquirers: [HistoryInquiries.Number: @Sendable (HistoryResult?) -> Void] = [:]
+    var lastInquiry: HistoryInquiries.Number = 0
     /// What goes to each node in this turn.
     var outgoing: [NodeNumber: OutgoingParcel] = [:]
     var incoming: [Parcel]
@@ -88,6 +95,7 @@ final class ClusterHost: ReactorDelegate {
         tally = surroundings.tally
         contact = surroundings.contact
         backups = surroundings.backups
+        history = surroundings.history
         dataDirectory = surroundings.dataDirectory
         restart = surroundings.restart
         sendersChanged = surroundings.sendersChanged
@@ -120,6 +128,7 @@ final class ClusterHost: ReactorDelegate {
         /// The nodes that the last process has seen, and those that were removed.
         var roster = Roster()
         var backups: Backups
+        var history: HistoryPort?
         var dataDirectory: String
         var restart: @Sendable () -> Void
         var sendersChanged: @Sendable () -> Void
@@ -241,6 +250,7 @@ final class ClusterHost: ReactorDelegate {
         proveLog(now)
         reportOwnership(now)
         route(.tick, now)
+        inquire { $0.tick(now.monotonic, effects: &$1) }
         requestSync(now)
         storeRoster()
         copyIfBehind(now)

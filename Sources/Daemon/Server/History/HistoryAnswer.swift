@@ -6,52 +6,40 @@ import Wire
 
 /// What an app server gets from the message history: its own messages alone, and neither content nor devices.
 extension HistoryQuery {
-    /// Returns the question to the history, whose answer goes to `send`; `node` is the one whose history it is, in a cluster.
-    func question(
-        of node: NodeNumber?, _ now: UnixMilliseconds, _ send: @escaping @Sendable (HTTPResponse) -> Void
-    ) -> HistoryPort.Question {
+    /// What the histories are asked.
+    func request(_ now: UnixMilliseconds) -> HistoryRequest {
         switch subject {
         case .message(let message):
-            .search { sources in
-                send(
-                    sources.map { response(message, from: $0, of: node) }
-                        ?? V1Error(Refusal.unavailable).response)
-            }
-        case .totals(let days):
-            .totals { counted in
-                send(
-                    counted.map { response($0.0, from: $0.1, of: node, since: now.daysBefore(days)) }
-                        ?? V1Error(Refusal.unavailable).response)
-            }
+            var filter = HistoryFilter()
+            (filter.name, filter.sender) = (MessageName(message), sender)
+            let list = HistoryList(
+                filter, limit: Limits.History.senderRows, blocks: Limits.History.senderBlocks)
+            return .list(list, before: nil, after: nil)
+        case .totals(let days): return .totals(of: sender, from: now.daysBefore(days))
         }
     }
 
-    private func response(
-        _ message: [UInt8], from sources: [HistorySource], of node: NodeNumber?
-    ) -> HTTPResponse {
-        var search = HistorySearch(sources, blocks: Limits.History.senderBlocks)
-        let found = search.messages(MessageName(message), of: sender, limit: Limits.History.senderRows)
-        guard !found.messages.isEmpty else { return V1Error.unknownMessage.response }
-        let answer: JSONValue = [
-            "messages": .array(found.messages.map { json($0.record) }), "isCut": .boolean(found.isCut),
-            "history": search.coverage(of: node),
-        ]
-        return HTTPResponse(json: answer)
-    }
-
-    private func response(
-        _ counter: HistoryCounter, from sources: [HistorySource], of node: NodeNumber?,
-        since: UnixMilliseconds
-    ) -> HTTPResponse {
-        var search = HistorySearch(sources)
-        var members: [JSONValue.Member] = [
-            .init("deliveryData", .array(counter.days(of: sender, from: since).map(\.json)))
-        ]
-        if let since = counter.completeSince(sources) {
-            members.append(.init("completeSince", .string(Timestamp.text(since))))
+    /// Returns the answer; `nil`: the history cannot be read.
+    func response(_ result: HistoryResult?) -> HTTPResponse {
+        guard let result else { return V1Error(Refusal.unavailable).response }
+        switch result.content {
+        case .list([], _, _, _) where result.missing.isEmpty: return V1Error.unknownMessage.response
+        case .list(let records, _, _, let isCut):
+            let answer: JSONValue = [
+                "messages": .array(records.map { json($0) }), "isCut": .boolean(isCut),
+                "history": result.coverage,
+            ]
+            return HTTPResponse(json: answer)
+        case .sums(let sums):
+            var members: [JSONValue.Member] = [
+                .init("deliveryData", .array(sums.days.map(\.json)))
+            ]
+            if let since = sums.completeSince {
+                members.append(.init("completeSince", .string(Timestamp.text(since))))
+            }
+            members.append(.init("history", result.coverage))
+            return HTTPResponse(json: .object(members))
         }
-        members.append(.init("history", search.coverage(of: node, damaged: counter.damaged)))
-        return HTTPResponse(json: .object(members))
     }
 
     private func json(_ record: HistoryRecord) -> JSONValue {
@@ -79,16 +67,18 @@ extension HistoryRecord.Step {
     }
 }
 
-extension HistorySearch {
+extension HistoryResult {
     /// What the answer covers.
-    fileprivate mutating func coverage(of node: NodeNumber?, damaged blocks: Int = 0) -> JSONValue {
+    fileprivate var coverage: JSONValue {
         var members: [JSONValue.Member] = []
-        if let start { members.append(.init("since", .string(Timestamp.text(start)))) }
-        let gaps = gaps().map { gap -> JSONValue in
+        if let since = cover.since { members.append(.init("since", .string(Timestamp.text(since)))) }
+        let gaps = cover.gaps.map { gap -> JSONValue in
             ["from": .string(Timestamp.text(gap.from)), "to": .string(Timestamp.text(gap.to))]
         }
-        members += [.init("gaps", .array(gaps)), .init("damaged", .integer(damaged + blocks))]
-        if let node { members.append(.init("node", .integer(Int(node.number)))) }
+        members += [.init("gaps", .array(gaps)), .init("damaged", .integer(cover.damaged))]
+        if !missing.isEmpty {
+            members.append(.init("missing", .array(missing.map { .integer(Int($0.number)) })))
+        }
         return .object(members)
     }
 }

@@ -7,17 +7,17 @@ import Wire
 
 /// Questions about the history, which one thread answers: a search never delays the writer.
 extension HistoryPort {
-    /// A question. It gets the files, or `nil` if the history cannot be read.
-    enum Question: Sendable {
-        case search(@Sendable ([HistorySource]?) -> Void)
-        /// What was counted when all is counted, or at this time.
-        case totals(until: Instant, @Sendable ((HistoryCounter, [HistorySource])?) -> Void)
+    /// A question, and what gets the answer; `nil` if the history cannot be read.
+    struct Question: Sendable {
+        var content: HistoryQuestion
+        /// When counting ends, although not all is counted.
+        var until: Instant
+        var answer: @Sendable (HistoryReply?) -> Void
 
-        /// A question for totals, which are counted for `Limits.History.countingSeconds`.
-        static func totals(_ answer: @escaping @Sendable ((HistoryCounter, [HistorySource])?) -> Void)
-            -> Question
-        {
-            .totals(until: Now.read().monotonic.advanced(seconds: Limits.History.countingSeconds), answer)
+        init(_ content: HistoryQuestion, _ answer: @escaping @Sendable (HistoryReply?) -> Void) {
+            self.content = content
+            self.answer = answer
+            until = Now.read().monotonic.advanced(seconds: Limits.History.countingSeconds)
         }
     }
 
@@ -31,18 +31,24 @@ extension HistoryPort {
     func answerQuestions() {
         var counter = HistoryCounter()
         while let question = next() {
-            let sources = sources()
-            switch question {
-            case .search(let answer): answer(sources)
-            case .totals(let end, let answer):
-                guard let sources else {
-                    answer(nil)
-                    continue
-                }
+            guard let sources = sources() else {
+                question.answer(nil)
+                continue
+            }
+            switch question.content {
+            case .list(let list):
+                var search = HistorySearch(sources, blocks: list.blocks)
+                question.answer(search.reply(to: list))
+            case .parts(let parts):
+                var search = HistorySearch(sources)
+                question.answer(search.reply(to: parts))
+            case .totals(let sender, let start):
                 let isDone =
                     counter.count(sources, upTo: Limits.History.blocksPerCount)
-                    || Now.read().monotonic >= end
-                if isDone || !post(upTo: .max, question) { answer((counter, sources)) }
+                    || Now.read().monotonic >= question.until
+                if isDone || !post(upTo: .max, question) {
+                    question.answer(counter.reply(of: sender, from: start, sources))
+                }
             }
         }
         readingEnded.fulfil(true)
@@ -75,24 +81,16 @@ extension HistoryPort {
         }
     }
 
+    /// Whether a question would be taken.
+    func hasRoom(upTo limit: Int) -> Bool {
+        reading.change { !$0.isStopping && $0.questions.count < limit }
+    }
+
     /// Counts a question of an app server. Throws the error if there are too many of its sender; `isKnown` finds the senders to keep.
     func count(_ sender: SenderID, _ now: Now, isKnown: (SenderID) -> Bool) throws(V1Error) {
         try allowance.withLock { allowance throws(V1Error) in
             try allowance.count(sender, now: now.monotonic, isKnown: isKnown)
         }
-    }
-
-    /// Asks a question and waits for the answer. Returns `nil` if there are too many questions, the history cannot be read, or there was no
-    /// answer in time.
-    func ask<Answer: Sendable>(_ question: @escaping @Sendable (inout HistorySearch) -> Answer) -> Answer? {
-        let latch = Latch<Answer?>()
-        let isTaken = post(
-            .search { sources in
-                guard let sources else { return latch.fulfil(nil) }
-                var search = HistorySearch(sources)
-                latch.fulfil(question(&search))
-            })
-        return isTaken ? latch.wait() ?? nil : nil
     }
 }
 

@@ -49,6 +49,17 @@ extension FieldKind where Value == SequenceNumber {
     }
 }
 
+extension FieldKind where Value == HistoryCursor {
+    /// A position in the message history: encoded as text, decoded from text or a number.
+    static var cursor: FieldKind {
+        scalar(
+            .named("a position in the history, as an earlier answer has it"), "POSITION",
+            parse: { value in
+                (value.integer.map { "\($0)" } ?? value.text).flatMap { HistoryCursor($0) }
+            }, encode: { .string($0.text) })
+    }
+}
+
 /// A device, by its number or by a registration token of one of its apps.
 public enum DeviceTarget: Sendable {
     /// The number (Android ID).

@@ -91,8 +91,8 @@ extension HTTPDescription {
     private static let historyCoverage = JSONValue.answer(
         [
             ("since", time), ("gaps", .list(.answer([("from", time), ("to", time)]))), ("damaged", .whole(0)),
-            ("node", .whole(1, 65_535).meaning("The node of a cluster whose history it is.")),
-        ], rare: ["since", "node"]
+            ("missing", .list(.whole(1, 65_535)).meaning("The nodes of a cluster that have not answered.")),
+        ], rare: ["since", "missing"]
     ).named("HistoryCoverage")
 
     static func topicSubscription(_ method: HTTPSession.TopicMethod) -> HTTPDescription {

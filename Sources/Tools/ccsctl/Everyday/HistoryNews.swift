@@ -4,32 +4,32 @@ import Operator
 /// A command that lists messages of the history, and goes on with `--follow`.
 protocol FollowedCommand: ReportedCommand {
     /// Returns the command for messages with a step after a position.
-    func following(_ latest: SequenceNumber?) -> Self
+    func following(_ latest: HistoryCursor?) -> Self
 
     /// Returns the messages of an answer, and the position of the last step in the history.
-    static func news(in answer: Answer) -> (messages: [HistoryRow], latest: SequenceNumber?)
+    static func news(in answer: Answer) -> (messages: [HistoryRow], latest: HistoryCursor?)
 }
 
 extension FindMessages: FollowedCommand {
-    func following(_ latest: SequenceNumber?) -> FindMessages {
+    func following(_ latest: HistoryCursor?) -> FindMessages {
         var next = self
         (next.before, next.after) = (nil, latest)
         return next
     }
 
-    static func news(in answer: Answer) -> (messages: [HistoryRow], latest: SequenceNumber?) {
+    static func news(in answer: Answer) -> (messages: [HistoryRow], latest: HistoryCursor?) {
         (answer.messages, answer.latest)
     }
 }
 
 extension ListHistory: FollowedCommand {
-    func following(_ latest: SequenceNumber?) -> ListHistory {
+    func following(_ latest: HistoryCursor?) -> ListHistory {
         var next = self
         (next.before, next.after) = (nil, latest)
         return next
     }
 
-    static func news(in answer: Answer) -> (messages: [HistoryRow], latest: SequenceNumber?) {
+    static func news(in answer: Answer) -> (messages: [HistoryRow], latest: HistoryCursor?) {
         (answer.messages, answer.latest)
     }
 }

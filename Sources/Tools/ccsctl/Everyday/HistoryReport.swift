@@ -6,7 +6,7 @@ extension FindMessages: ReportedCommand {
         var text = answer.messages.map { $0.text }.joined(separator: "\n")
         if answer.messages.isEmpty { text = "No messages were found.\n" }
         if let next = answer.nextBefore {
-            text += "… and more: --limit N shows more, --before \(next.number) continues.\n"
+            text += "… and more: --limit N shows more, --before \(next.text) continues.\n"
         } else if answer.isCut {
             text += "… and more: --limit N shows more.\n"
         }
@@ -27,7 +27,7 @@ extension ListHistory: ReportedCommand {
             ], none: "The history has no messages of this device."
         ).text(answer.messages)
         if let next = answer.nextBefore {
-            text += "… and more: --limit N shows more, --before \(next.number) continues.\n"
+            text += "… and more: --limit N shows more, --before \(next.text) continues.\n"
         }
         return text + answer.coverage.text
     }
@@ -76,8 +76,11 @@ extension HistoryRow {
 extension HistoryCoverage {
     /// What the answer may lack.
     fileprivate var text: String {
-        var text = since.map { "The history begins at \(Report.time($0))" } ?? "The history is empty"
-        text += node.map { ", and is that of node \($0.number) alone.\n" } ?? ".\n"
+        var text = since.map { "The history begins at \(Report.time($0)).\n" } ?? "The history is empty.\n"
+        if !missing.isEmpty {
+            let nodes = missing.map { "\($0.number)" }.joined(separator: ", ")
+            text += "Steps may be missing: no answer of node \(nodes).\n"
+        }
         for gap in gaps {
             text += "Steps between \(Report.time(gap.from)) and \(Report.time(gap.to)) may be missing.\n"
         }

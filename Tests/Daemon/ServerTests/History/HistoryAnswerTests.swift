@@ -2,7 +2,6 @@ import Basics
 import Delivery
 import History
 import Sessions
-import Synchronization
 import Testing
 import Wire
 
@@ -37,16 +36,42 @@ import Wire
         _ subject: HistoryQuery.Subject, sender: UInt64, _ sources: [HistorySource]?
     ) throws -> (status: HTTPStatus, text: String) {
         let query = HistoryQuery(sender: SenderID(sender), project: Array("p".utf8), subject)
-        let sent = Mutex<HTTPResponse?>(nil)
-        switch query.question(of: nil, Self.time, { response in sent.withLock { $0 = response } }) {
-        case .search(let answer): answer(sources)
-        case .totals(_, let answer):
-            var counter = HistoryCounter()
-            if let sources { _ = counter.count(sources, upTo: 100) }
-            answer(sources.map { (counter, $0) })
+        var inquiry = HistoryInquiry(query.request(Self.time), of: [NodeNumber(0)])
+        let reply = sources.map { sources -> HistoryReply? in
+            switch inquiry.questions[0].question {
+            case .list(let list):
+                var search = HistorySearch(sources, blocks: list.blocks)
+                return search.reply(to: list)
+            case .totals(let sender, let start):
+                var counter = HistoryCounter()
+                _ = counter.count(sources, upTo: 100)
+                return counter.reply(of: sender, from: start, sources)
+            case .parts: return nil
+            }
         }
-        let response = try #require(sent.withLock { $0 })
-        return (response.status, String(decoding: response.body, as: UTF8.self))
+        guard case .done(let result) = inquiry.receive(reply ?? nil, from: NodeNumber(0)) else {
+            throw UnansweredQuestion()
+        }
+        return text(of: query.response(result))
+    }
+
+    private struct UnansweredQuestion: Error {}
+
+    private func text(of response: HTTPResponse) -> (status: HTTPStatus, text: String) {
+        (response.status, String(decoding: response.body, as: UTF8.self))
+    }
+
+    @Test("an answer without some nodes names them, and is no proof that there is no message")
+    func missing() {
+        let query = HistoryQuery(sender: SenderID(7), project: Array("p".utf8), .message([0x78]))
+        func answer(_ missing: [NodeNumber]) -> (status: HTTPStatus, text: String) {
+            let list = HistoryResult.Content.list([], next: nil, latest: nil, isCut: false)
+            let cover = HistoryCover(since: nil, gaps: [], damaged: 0)
+            return text(of: query.response(HistoryResult(content: list, cover: cover, missing: missing)))
+        }
+        #expect(answer([]).status == .notFound)
+        let part = answer([NodeNumber(2), NodeNumber(3)])
+        #expect(part.status == .ok && part.text.contains("\"damaged\":0,\"missing\":[2,3]"))
     }
 
     private func answer(_ message: String, sender: UInt64 = 7) throws -> (status: HTTPStatus, text: String) {

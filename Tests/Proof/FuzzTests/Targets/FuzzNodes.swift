@@ -59,6 +59,12 @@ private func fuzzParcel(_ bytes: [UInt8]) throws(Violation) {
         case .written(let number, let position):
             FuzzReach.record("written")
             _ = writer.append(written: number, at: position, now: now)
+        case .asked(let number, let question):
+            FuzzReach.record("question")
+            _ = writer.append(question, number: number, now: now)
+        case .answered(let number, let reply):
+            FuzzReach.record("answer")
+            _ = writer.append(answered: number, reply, now: now)
         }
     }
     let again = [UInt8](copying: writer.bytes)

@@ -65,6 +65,14 @@ extension Limits {
         public static let gapsShown = 20
         /// Seconds after which the files are looked through for old ones.
         public static let sweepSeconds = 60
+        /// Nodes of a cursor at most: more than a cluster has.
+        public static let cursorNodes = 256
+        /// Messages of which all nodes are asked for the steps that they have: those of a page, or the first ones of the pages of all nodes.
+        public static let partsAsked = 1_000
+        /// Milliseconds in which the nodes answer: a second more than they count. An answer without some names them.
+        public static let nodesMilliseconds: Int64 = 1_000 + 1_000 * Int64(countingSeconds)
+        /// Questions to all nodes that may be open: some for operators beside those of app servers.
+        public static let openInquiries = 64
         /// Questions that may wait for the reader.
         public static let waitingQuestions = 16
         /// Questions that may wait when one of an app server comes: the rest is for operators.

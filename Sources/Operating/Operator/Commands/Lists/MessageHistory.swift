@@ -84,19 +84,19 @@ public struct HistoryCoverage: Record {
     public var gaps: [Gap]
     /// Parts that could not be read.
     public var damaged: Int
-    /// The node whose history it is; `nil` without a cluster.
-    public var node: NodeNumber?
+    /// The nodes of a cluster that have not answered.
+    public var missing: [NodeNumber]
 
     /// Creates a coverage.
-    public init(since: UnixMilliseconds?, gaps: [Gap], damaged: Int, node: NodeNumber?) {
+    public init(since: UnixMilliseconds?, gaps: [Gap], damaged: Int, missing: [NodeNumber]) {
         self.since = since
         self.gaps = gaps
         self.damaged = damaged
-        self.node = node
+        self.missing = missing
     }
 
     public static let fields = Fields(
-        HistoryCoverage.init(since:gaps:damaged:node:),
+        HistoryCoverage.init(since:gaps:damaged:missing:),
         .optional("since", .time, \.since, "When the history begins."),
         .required(
             "gaps", .list(.record), \.gaps,
@@ -105,9 +105,9 @@ public struct HistoryCoverage: Record {
         .required(
             "damaged", .count, \.damaged,
             "The number of damaged parts that the search left out: steps may be missing."),
-        .optional(
-            "node", .node, \.node, "The node of the cluster whose history it is; other nodes have their own.")
-    )
+        .required(
+            "missing", .list(.node), \.missing,
+            "The nodes of a cluster that have not answered: steps of theirs are missing."))
 }
 
 /// Finds messages in the history.
@@ -120,9 +120,9 @@ public struct FindMessages: OperatorCommand {
     public var outcome: Outcome?
     public var limit: Int
     /// The position before which the page begins; `nil` for the newest messages.
-    public var before: SequenceNumber?
+    public var before: HistoryCursor?
     /// The position after which a message must have a step; `nil` for any.
-    public var after: SequenceNumber?
+    public var after: HistoryCursor?
 
     /// The default number of messages.
     public static let presetLimit = 10
@@ -138,7 +138,7 @@ public struct FindMessages: OperatorCommand {
         details: [
             "The ID is the message_id that the app server or app gave the message, or the persistent ID under which the device got it, also as the name that HTTP v1 returns. The history has the steps of the last history_hours, also of refused and delivered messages, and never the content. A message to a topic or a group is found with its copies for the devices.",
             "An ID is found at once. Without one the history is read from its end, some thousand messages or files of the time span for each page, which may therefore have few messages or none.",
-            "In a cluster each node has the history of its own partitions.",
+            "In a cluster all nodes are asked, and an answer names those that did not answer in time.",
         ])
     public static let fields = Fields(
         FindMessages.init(messageID:sender:since:until:outcome:limit:before:after:),
@@ -154,9 +154,9 @@ public struct FindMessages: OperatorCommand {
         .preset(
             "limit", .integer(1...Limits.History.rows), \.limit, presetLimit, "List up to N, newest first."),
         .optional(
-            "before", .position, \.before, "Begin before this position: next_before of the previous page."),
+            "before", .cursor, \.before, "Begin before this position: next_before of the previous page."),
         .optional(
-            "after", .position, \.after,
+            "after", .cursor, \.after,
             "Only messages with a step after this position: latest of an earlier answer."))
 
     public func check() throws(FieldProblem) {
@@ -172,14 +172,14 @@ public struct FindMessages: OperatorCommand {
         public var messages: [HistoryRow]
         public var isCut: Bool
         /// The position before which the next page begins; `nil` on the last page.
-        public var nextBefore: SequenceNumber?
+        public var nextBefore: HistoryCursor?
         /// The position of the last step in the history; `nil` if it is empty.
-        public var latest: SequenceNumber?
+        public var latest: HistoryCursor?
         public var coverage: HistoryCoverage
 
         /// Creates an answer.
         public init(
-            messages: [HistoryRow], isCut: Bool, nextBefore: SequenceNumber?, latest: SequenceNumber?,
+            messages: [HistoryRow], isCut: Bool, nextBefore: HistoryCursor?, latest: HistoryCursor?,
             coverage: HistoryCoverage
         ) {
             self.messages = messages
@@ -194,10 +194,10 @@ public struct FindMessages: OperatorCommand {
             .required("messages", .list(.record), \.messages, "The messages, newest first."),
             .required("cut", .boolean, \.isCut, "Whether there may be more."),
             .optional(
-                "next_before", .position, \.nextBefore,
+                "next_before", .cursor, \.nextBefore,
                 "The position before which the next page begins; left out on the last page."),
             .optional(
-                "latest", .position, \.latest,
+                "latest", .cursor, \.latest,
                 "The position of the last step in the history, for after; left out if there is none."),
             .required("history", .record, \.coverage, "What the history covers."))
     }
@@ -209,15 +209,15 @@ public struct ListHistory: OperatorCommand {
     public var device: DeviceTarget
     public var limit: Int
     /// The position before which the page begins; `nil` for the newest messages.
-    public var before: SequenceNumber?
+    public var before: HistoryCursor?
     /// The position after which a message must have a step; `nil` for any.
-    public var after: SequenceNumber?
+    public var after: HistoryCursor?
 
     public static let summary = OperationSummary.reading(
         "messages history",
         "List the messages to and from a device that the history has, newest first, with their steps.",
         details: [
-            "Also messages that were delivered, replaced, expired or refused. A token limits the list to messages of its registration. In a cluster each node has the history of its own partitions."
+            "Also messages that were delivered, replaced, expired or refused. A token limits the list to messages of its registration. In a cluster all nodes are asked."
         ])
     public static let fields = Fields(
         ListHistory.init(device:limit:before:after:),
@@ -226,24 +226,24 @@ public struct ListHistory: OperatorCommand {
         ),
         .preset("limit", .integer(1...Limits.History.rows), \.limit, 50, "List up to N."),
         .optional(
-            "before", .position, \.before,
+            "before", .cursor, \.before,
             "Begin before this position: next_before of the previous page."),
         .optional(
-            "after", .position, \.after,
+            "after", .cursor, \.after,
             "Only messages with a step after this position: latest of an earlier answer."))
 
     /// A page of messages.
     public struct Answer: Record {
         public var messages: [HistoryRow]
         /// The position before which the next page begins; `nil` on the last page.
-        public var nextBefore: SequenceNumber?
+        public var nextBefore: HistoryCursor?
         /// The position of the last step in the history; `nil` if it is empty.
-        public var latest: SequenceNumber?
+        public var latest: HistoryCursor?
         public var coverage: HistoryCoverage
 
         /// Creates an answer.
         public init(
-            messages: [HistoryRow], nextBefore: SequenceNumber?, latest: SequenceNumber?,
+            messages: [HistoryRow], nextBefore: HistoryCursor?, latest: HistoryCursor?,
             coverage: HistoryCoverage
         ) {
             self.messages = messages
@@ -256,10 +256,10 @@ public struct ListHistory: OperatorCommand {
             Answer.init(messages:nextBefore:latest:coverage:),
             .required("messages", .list(.record), \.messages, "The messages, newest first."),
             .optional(
-                "next_before", .position, \.nextBefore,
+                "next_before", .cursor, \.nextBefore,
                 "The position before which the next page begins; left out on the last page."),
             .optional(
-                "latest", .position, \.latest,
+                "latest", .cursor, \.latest,
                 "The position of the last step in the history, for after; left out if there is none."),
             .required("history", .record, \.coverage, "What the history covers."))
     }

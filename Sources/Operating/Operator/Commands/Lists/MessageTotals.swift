@@ -11,7 +11,7 @@ public struct CountMessages: OperatorCommand {
         "Count the messages to devices in the history by day, of one sender or of all together.",
         details: [
             "Each acceptance and each end counts on the day (UTC) on which it happened. What went to a topic or a group counts once for each device that it was stored for. The first question after a start reads the whole history, which takes some seconds for a GiB; what was not counted in time is counted by the next one.",
-            "In a cluster each node has the history of its own partitions.",
+            "In a cluster all nodes are asked.",
         ])
     public static let fields = Fields(
         CountMessages.init(sender:days:),

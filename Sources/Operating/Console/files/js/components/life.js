@@ -103,14 +103,13 @@ async function waitingUpstream(row, signal) {
 }
 
 /** Creates a line that names what the history covers, and what it may not have. */
-export function coverage({ since, gaps, damaged, node, ...rest }) {
+export function coverage({ since, gaps, damaged, missing }) {
   const parts = [since ? `The history begins ${distance(since)} (${time(since)}).` : 'The history has nothing yet.'];
   if (gaps.length > 0) {
     const last = gaps.at(-1);
     parts.push(`${plural(gaps.length, 'time')} it may have missed something, the last from ${time(last.from)} to ${time(last.to)}.`);
   }
   if (damaged > 0) parts.push(`${plural(damaged, 'damaged part')} of it ${damaged === 1 ? 'was' : 'were'} left out.`);
-  if (rest.incomplete?.length > 0) parts.push(`Nodes that did not answer: ${rest.incomplete.join(', ')}.`);
-  else if (node !== undefined && rest.incomplete === undefined) parts.push(`It is that of node ${node}; other nodes have their own.`);
+  if (missing.length > 0) parts.push(`Nodes that did not answer: ${missing.join(', ')}.`);
   return h('p', { class: 'quiet' }, parts.join(' '));
 }
