@@ -5,7 +5,7 @@ import Testing
 
 /// Partitions that come to a node of a cluster, and leave it, at their reactor.
 @Suite("partitions of a reactor in a cluster") struct TurnLoopOwnerTests {
-    private final class Lease: DecisionLease {
+    private final class Lease: DecisionLease, @unchecked Sendable {
         var until = Instant(nanoseconds: 1_000)
         var waits = 0
         func wait() { waits += 1 }
@@ -87,6 +87,28 @@ import Testing
         #expect(node.turn(loop).words == ["login accepted"])
         #expect(loop.outgoing[1].validUntil == node.lease.until)
         #expect(loop.elsewhere.validUntil == .distantFuture, "it has nothing")
+        loop.endTurn()
+    }
+
+    @Test("what goes to Apple and to webhooks carries the lease of its partition")
+    func gateways() throws {
+        let node = Node()
+        let loop = try #require(node.loop)
+        loop.take(0, node.lease, make: Node.make)
+        loop.fencePassed(0)
+        loop.accept(Self.login, now: node.now)
+        let upstream = StoredUpstream(
+            sender: Harness.sender, sequence: SequenceNumber(1),
+            from: RegistrationName(device: DeviceID(5), number: RegistrationNumber(1)), category: [],
+            messageID: [], expiresAt: 0, lifetimeSeconds: 0, body: [])
+        let hosted = try #require(loop.all[0])
+        hosted.effects.webhooks = [.deliver(Self.session, upstream), .recall(Self.session)]
+        let orders = node.turn(loop).effects.webhooks
+        guard orders.count == 2, case .deliver(_, _, let lease?) = orders[0], case .recall = orders[1] else {
+            Issue.record("\(orders)")
+            return
+        }
+        #expect(lease === node.lease)
         loop.endTurn()
     }
 

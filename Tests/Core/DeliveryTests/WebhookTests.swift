@@ -41,14 +41,14 @@ import Testing
     private static func take(_ bench: Harness) -> [(connection: ConnectionID, message: StoredUpstream)] {
         defer { bench.orders = [] }
         return bench.orders.compactMap { order in
-            if case .deliver(let connection, let message) = order { (connection, message) } else { nil }
+            if case .deliver(let connection, let message, _) = order { (connection, message) } else { nil }
         }
     }
 
     private static func words(_ orders: [WebhookOrder]) -> [String] {
         orders.map { order in
             switch order {
-            case .deliver(_, let message): "deliver \(String(decoding: message.messageID, as: UTF8.self))"
+            case .deliver(_, let message, _): "deliver \(String(decoding: message.messageID, as: UTF8.self))"
             case .withdraw: "withdraw"
             case .recall: "recall"
             case .forget: "forget"

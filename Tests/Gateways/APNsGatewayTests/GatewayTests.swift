@@ -292,6 +292,38 @@ struct GatewayTests {
         }
     }
 
+    private final class Lease: DecisionLease, @unchecked Sendable {
+        let until = GatewayTests.now(5).monotonic
+        func wait() {}
+    }
+
+    @Test("without the lease of its partition a delivery is not sent, and comes back")
+    func lease() throws {
+        var delivery = Samples.delivery(1)
+        let lease = Lease()
+        delivery.lease = lease
+        func isBack(_ effects: APNsEffects) -> Bool {
+            guard effects.sends.isEmpty, effects.answers.count == 1,
+                case .later(_, _, isAttempt: false)? = effects.answers.first?.outcome
+            else { return false }
+            return true
+        }
+        // The process stood still after the gateway had decided.
+        var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)
+        let send = try #require(Self.sending(&gateway, delivery))
+        #expect(send.lease === lease)
+        let unsent = APNsEvent.unsent(send.connection, requestNumber: send.requestNumber)
+        #expect(isBack(Self.feed(&gateway, [unsent, unsent])) && gateway.unanswered == 0)
+        // The lease ends while the connection opens.
+        for (seconds, isSent) in [(4, true), (5, false)] {
+            var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)
+            let opens = Self.feed(&gateway, [.credentials([Samples.certificate()]), .deliver(delivery)]).opens
+            let id = try #require(opens.first).connection
+            let effects = Self.feed(&gateway, at: seconds, [.opened(id), .streams(id, available: 100)])
+            #expect(isSent ? effects.sends.count == 1 : isBack(effects))
+        }
+    }
+
     @Test("the queue is bounded: what is beyond it comes back later")
     func bound() {
         var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)

@@ -19,6 +19,29 @@ struct GatewayTests {
         #expect(desk.status?.acknowledged == 2 && desk.status?.inFlight == 3)
     }
 
+    private final class Lease: DecisionLease, @unchecked Sendable {
+        var until = Instant(nanoseconds: 0)
+        func wait() {}
+    }
+
+    @Test("without the lease of its partition a message waits, and others do not")
+    func lease() {
+        let desk = Desk()
+        let lease = Lease()
+        let first = desk.feed(
+            .orders([
+                .deliver(Samples.session(), Samples.message(1), lease: lease),
+                .deliver(Samples.session(), Samples.message(2)),
+                .deliver(Samples.session(2), Samples.message(3, device: 2), lease: lease),
+                .deliver(Samples.session(), Samples.message(4, device: 3)),
+            ]))
+        #expect(first.sent == ["4"])
+        #expect(desk.pass(10 * Limits.Webhook.leaseMilliseconds).starts.isEmpty)
+        _ = desk.feed(.orders([.forget(Samples.session(2))]))
+        lease.until = desk.now.monotonic.advanced(milliseconds: Limits.Webhook.leaseMilliseconds + 1)
+        #expect(desk.pass(Limits.Webhook.leaseMilliseconds).sent == ["1"], "the other partition is lost")
+    }
+
     @Test("anything but 2xx is tried again with growing waits, before the next message of the device")
     func retries() {
         let desk = Desk()

@@ -19,6 +19,8 @@ public struct GatewayDelivery: Sendable {
     public var isStored: Bool
     /// How often the message was answered with `later` before.
     public var attempt: Int
+    /// The lease without which nothing is sent to Apple; `nil` without a cluster.
+    public var lease: (any DecisionLease)?
 
     public init(
         message: StoredMessage, registration: RegistrationName, app: RegisteredApp,

@@ -19,7 +19,7 @@ public struct TurnEffects: Sendable {
 }
 
 /// The lease by which a node decides for a partition. Another thread sets its end.
-public protocol DecisionLease: AnyObject {
+public protocol DecisionLease: AnyObject, Sendable {
     /// The end, of the monotonic clock.
     var until: Instant { get }
 

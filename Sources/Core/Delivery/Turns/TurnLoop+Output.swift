@@ -114,13 +114,19 @@ extension TurnLoop {
                 }
                 hosted.effects.loads.removeAll(keepingCapacity: true)
             }
+            let lease = hosted.leased?.lease
             if !hosted.effects.deliveries.isEmpty {
+                if let lease {
+                    for at in hosted.effects.deliveries.indices {
+                        hosted.effects.deliveries[at].lease = lease
+                    }
+                }
                 taken.deliveries.append(contentsOf: hosted.effects.deliveries)
                 hosted.effects.deliveries.removeAll(keepingCapacity: true)
             }
             if !hosted.effects.webhooks.isEmpty {
                 // Those of a partition that leaves are dropped: it has no sessions.
-                if !hosted.isLeaving { taken.webhooks.append(contentsOf: hosted.effects.webhooks) }
+                if !hosted.isLeaving { taken.webhooks += hosted.effects.webhooks.map { $0.under(lease) } }
                 hosted.effects.webhooks.removeAll(keepingCapacity: true)
             }
             if hosted.effects.confirmsClock {

@@ -151,9 +151,7 @@ final class APNsHost: ReactorDelegate {
         // First: what was in flight on a closed connection may be sent again on another one.
         for close in batch.closes { connections[close.connection]?.link.close() }
         for wanted in batch.opens { open(wanted.connection, wanted.endpoint, now) }
-        for send in batch.sends {
-            self.send(send.request, send.requestNumber, send.providerToken, on: send.connection, now)
-        }
+        for send in batch.sends { self.send(send, now) }
         for notice in batch.notices { write(notice) }
         if !batch.answers.isEmpty {
             for answer in batch.answers { tally.answered(answer.outcome) }
@@ -175,14 +173,17 @@ final class APNsHost: ReactorDelegate {
         handle(.minted(id, token: token, at: now.wall))
     }
 
-    private func send(
-        _ request: APNsRequest, _ number: UInt64, _ token: [UInt8]?, on id: APNsConnectionID, _ now: Now
-    ) {
-        guard let open = connections[id] else {
-            return handle(.failed(id, requestNumber: number, .unprocessed))
+    private func send(_ send: APNsSend, _ now: Now) {
+        // The process may have stood still since the turn began.
+        if let lease = send.lease, lease.until <= Now.read().monotonic {
+            return handle(.unsent(send.connection, requestNumber: send.requestNumber))
+        }
+        guard let open = connections[send.connection] else {
+            return handle(.failed(send.connection, requestNumber: send.requestNumber, .unprocessed))
         }
         tally.sent()
-        open.link.send(request.call(providerToken: token), number: number, now: now)
+        let call = send.request.call(providerToken: send.providerToken)
+        open.link.send(call, number: send.requestNumber, now: now)
     }
 
     // MARK: Connections

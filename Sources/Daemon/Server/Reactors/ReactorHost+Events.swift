@@ -34,8 +34,8 @@ extension ReactorHost {
     func accept(_ event: consuming Event) { turns.accept(event, now: clock.serverTime(reactor.now)) }
 
     /// What this turn has let out leaves only while the leases hold: the process may have stood still since.
-    func checkLeases() {
-        guard turns.letOutUntil <= Now.read().monotonic else { return }
+    func checkLeases(_ validUntil: Instant) {
+        guard validUntil <= Now.read().monotonic else { return }
         for link in allLinks where link.connection.outboundCount > 0 { link.connection.abort(.ownerChanged) }
     }
 }

@@ -117,7 +117,7 @@ final class ReactorHost: ReactorDelegate {
     func reactorTurnEnded(_ reactor: Reactor, now: Now) {
         applyOutput(now)
         var effects = turns.takeEffects()
-        if turns.letOutUntil != .distantFuture { checkLeases() }
+        let validUntil = turns.letOutUntil
         batches.submit(effects.batches)
         store.load(effects.loads)
         clock.moveToMachine(&effects.deliveries)
@@ -141,6 +141,8 @@ final class ReactorHost: ReactorDelegate {
             toCluster.add(turns.elsewhere.take())
             cluster.post(&toCluster)
         }
+        // Last: what was written in this turn leaves next. What crosses is looked at where it arrives.
+        if validUntil != .distantFuture { checkLeases(validUntil) }
         meter.endTurn(from: now.monotonic, to: Now.read().monotonic, advance: clock.advance)
     }
 

@@ -20,6 +20,8 @@ public struct APNsSend: Sendable {
     public var request: APNsRequest
     /// The provider token for `authorization`. `nil` if the connection has a client certificate.
     public var providerToken: [UInt8]?
+    /// The lease without which it is not sent; `nil` without a cluster.
+    public var lease: (any DecisionLease)?
 }
 
 /// What the log and the metrics report.

@@ -45,6 +45,8 @@ public enum APNsEvent: Sendable {
     case streams(APNsConnectionID, available: Int)
     case answered(APNsConnectionID, requestNumber: UInt64, APNsAnswer)
     case failed(APNsConnectionID, requestNumber: UInt64, HTTP2RequestFailure)
+    /// A request was not sent, since the lease of its partition was over when it was to be written.
+    case unsent(APNsConnectionID, requestNumber: UInt64)
     /// The connection accepts no more requests; `reason` is the debug data of GOAWAY. Those that Apple has not processed are then
     /// reported as failed in the order in which they were sent.
     case leaving(APNsConnectionID, reason: [UInt8])

@@ -21,6 +21,15 @@ extension APNsGateway {
         closeIfFinished(connection, of: pool, now, &effects)
     }
 
+    /// A request that was not sent. The core offers the message again if it still decides about it.
+    mutating func unsent(
+        _ id: APNsConnectionID, _ number: UInt64, _ now: Now, _ effects: inout APNsEffects
+    ) {
+        guard let (index, pool, connection) = ended(id, number) else { return }
+        finish(index, later(), &effects)
+        closeIfFinished(connection, of: pool, now, &effects)
+    }
+
     /// The first request that Apple has left unprocessed with GOAWAY may be the cause. It is sent once more, after all others; when it
     /// ends another connection, it waits. Otherwise it would end one after the other, and the others would hardly ever be sent.
     private mutating func leftUnprocessed(

@@ -23,6 +23,12 @@ extension APNsGateway {
     /// Sends the first request of the queue. Returns whether it was possible.
     private mutating func sendFirst(of pool: Pool, _ now: Now, _ effects: inout APNsEffects) -> Bool {
         guard let index = pool.queue.first else { return false }
+        if let lease = pending[index].lease, lease.until <= now.monotonic {
+            // Another node may own the device: this one offers the message again once its lease is confirmed, or never.
+            _ = pool.queue.popFirst(&pending)
+            finish(index, later(), &effects)
+            return true
+        }
         let bytes = pending[index].bytes
         guard let connection = pool.connection(for: bytes) else { return false }
         var providerToken: [UInt8]?
@@ -40,7 +46,8 @@ extension APNsGateway {
         effects.sends.append(
             APNsSend(
                 connection: connection.id, requestNumber: pending.nextRequestNumber(index),
-                request: pending[index].request, providerToken: providerToken))
+                request: pending[index].request, providerToken: providerToken,
+                lease: pending[index].lease))
         return true
     }
 

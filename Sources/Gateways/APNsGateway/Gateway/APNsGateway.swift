@@ -43,6 +43,7 @@ public struct APNsGateway: ~Copyable {
             answered(connection, number, answer, now, &effects)
         case .failed(let connection, let number, let failure):
             failed(connection, number, failure, now, &effects)
+        case .unsent(let connection, let number): unsent(connection, number, now, &effects)
         case .streams(let id, let available):
             guard let pool = owners[id], let connection = pool[id] else { break }
             connection.reported(available: available)

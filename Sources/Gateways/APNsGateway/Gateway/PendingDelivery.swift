@@ -55,6 +55,8 @@ struct PendingDelivery {
     /// Whether the app server has set parts of the request itself.
     var isCustom: Bool
     var request: APNsRequest
+    /// The lease without which it is not sent; `nil` without a cluster.
+    var lease: (any DecisionLease)?
     /// The device token of the request, as the key of its lane.
     var lane = LaneKey.none
     var state = State.inLane
@@ -83,6 +85,7 @@ struct PendingDelivery {
             request.deviceToken.bytes)
         isCustom = delivery.message.fields.apns?.isEmpty == false
         self.request = request
+        lease = delivery.lease
     }
 
     /// Bytes that it occupies in a connection's window.
@@ -119,6 +122,7 @@ struct PendingDeliveries {
         entries[Int(index)].state = .vacant
         entries[Int(index)].request.payload = []
         entries[Int(index)].lane = .none
+        entries[Int(index)].lease = nil
         vacant.append(index)
     }
 

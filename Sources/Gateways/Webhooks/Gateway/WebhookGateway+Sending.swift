@@ -34,9 +34,13 @@ extension WebhookGateway {
             return (failures.0, first.value.items[0].message.sequence)
                 < (failures.1, second.value.items[0].message.sequence)
         }
-        guard let key = next?.key, let item = endpoints[sender]?.lanes[key]?.items.removeFirst() else {
-            return false
+        guard let key = next?.key, let item = next?.value.items.first else { return false }
+        if let lease = item.lease, lease.until <= now.monotonic {
+            // It is confirmed again, or the session is forgotten.
+            endpoints[sender]?.lanes[key]?.waitForLease(now.monotonic)
+            return due.count > 1
         }
+        endpoints[sender]?.lanes[key]?.items.removeFirst()
         let number = nextRequest()
         let body = writer.body(of: item.message)
         effects.starts.append(

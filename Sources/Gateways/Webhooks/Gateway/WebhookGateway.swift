@@ -133,11 +133,12 @@ public struct WebhookGateway {
 
     private mutating func handle(_ order: WebhookOrder, _ now: Now, _ effects: inout WebhookEffects) {
         switch order {
-        case .deliver(let connection, let message):
+        case .deliver(let connection, let message, let lease):
             let sender = message.sender
             if sessions[connection] == nil { sessions[connection] = Session(sender: sender) }
             let key = WebhookLaneKey(message)
-            let item = WebhookItem(session: connection, message: message, since: now.monotonic)
+            let item = WebhookItem(
+                session: connection, message: message, since: now.monotonic, lease: lease)
             var endpoint = endpoints[sender] ?? makeEndpoint()
             endpoint.lanes[key, default: WebhookLane(seed: random.next())].items.append(item)
             endpoints[sender] = endpoint

@@ -20,6 +20,8 @@ struct WebhookItem {
     let message: StoredUpstream
     /// When the core ordered it.
     let since: Instant
+    /// The lease without which it is not sent; `nil` without a cluster.
+    let lease: (any DecisionLease)?
 
     /// Whether it has no lifetime: it has one attempt, and soon.
     var isPrompt: Bool { message.kind == .message && message.lifetimeSeconds == 0 }
@@ -72,6 +74,11 @@ struct WebhookLane {
         items.insert(item, at: 0)
         failures += 1
         dueAt = now.advanced(milliseconds: backoff.next())
+    }
+
+    /// Has the first item wait for its lease.
+    mutating func waitForLease(_ now: Instant) {
+        dueAt = now.advanced(milliseconds: Limits.Webhook.leaseMilliseconds)
     }
 
     /// Begins anew for the next item.

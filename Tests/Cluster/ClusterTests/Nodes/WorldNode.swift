@@ -49,7 +49,7 @@ struct WorldStore {
 }
 
 /// The end of a lease, which both threads of a node see.
-final class WorldLease: DecisionLease {
+final class WorldLease: DecisionLease, @unchecked Sendable {
     var until = Instant.distantPast
     var isAwaited = false
     func wait() { isAwaited = true }

@@ -18,6 +18,8 @@ extension Limits {
         public static let connectMilliseconds: Int64 = 5_000
         /// Milliseconds until a message is sent again; the wait doubles with each attempt.
         public static let retryMilliseconds: Int64 = 1_000
+        /// Milliseconds after which a message is looked at again whose node must confirm its lease first, which takes one renewal.
+        public static let leaseMilliseconds: Int64 = 250
         /// Milliseconds between two attempts of a message at most: twelve an hour until its lifetime ends.
         public static let longestRetryMilliseconds: Int64 = 300_000
         /// Failures in a row after which an endpoint is paused: fewer may be those of one restart.
