@@ -214,10 +214,24 @@ final class World {
             let isReboot = settings.rebootsIntoPast && chance(1, in: 3)
             crash(losesPower: isReboot || chance(1, in: 2))
             if isReboot { setClock(by: -random(0...10_000)) }
-            after(random(1_000_000...(isReboot ? 300_000_000 : 3_000_000_000))) { [self] in
-                if server == nil { boot() }
-            }
+            bootLater(1_000_000...(isReboot ? 300_000_000 : 3_000_000_000))
             planCrash()
+        }
+    }
+
+    private func bootLater(_ wait: ClosedRange<Int64>) {
+        after(random(wait)) { [self] in
+            if server == nil { boot() }
+        }
+    }
+
+    /// Ends the process at times before what has failed on its disk has been made up for.
+    func crashSoon() {
+        guard mayCrash, chance(1, in: 4) else { return }
+        after(random(0...20_000_000)) { [self] in
+            guard !isCalm, server != nil else { return }
+            crash(losesPower: chance(1, in: 2))
+            bootLater(1_000_000...3_000_000_000)
         }
     }
 
@@ -260,9 +274,7 @@ final class World {
     func reboot() {
         guard mayCrash, server != nil else { return }
         crash(losesPower: false)
-        after(200_000_000) { [self] in
-            if server == nil { boot() }
-        }
+        bootLater(200_000_000...200_000_000)
     }
 
     /// The time of the sessions on a connection's reactor.

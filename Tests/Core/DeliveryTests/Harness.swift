@@ -13,6 +13,7 @@ final class PartitionBox {
     var loads: [StoreQuery] = []
     /// Answers that are read, but not reported yet.
     var answers: [StoreResult] = []
+    var order = BatchOrder()
     init(_ core: consuming Partition) { self.core = core }
 }
 
@@ -158,12 +159,14 @@ final class Harness {
         for event in effects.forwards { post(event) }
     }
 
-    /// Applies the oldest batch of a partition; the outcome is reported later.
+    /// Applies the oldest batch of a partition; the outcome is reported later. With it fail all that are not made afterwards.
     func apply(_ partition: PartitionBox, failing: Bool = false) {
         guard !partition.batches.isEmpty else { return }
         let batch = partition.batches.removeFirst()
-        partition.outcomes.append(
-            failing ? CommitOutcome(batchNumber: batch.batchNumber, hasFailed: true) : store.apply(batch))
+        guard partition.order.allows(batch) else {
+            return partition.outcomes.append(.failed(batch.batchNumber))
+        }
+        partition.outcomes.append(failing ? partition.order.fail(batch.batchNumber) : store.apply(batch))
         if batch.isDurable, !failing { lastDurable = store }
     }
 

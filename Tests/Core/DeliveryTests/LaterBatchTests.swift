@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delivery
 
-/// Answers that depend on an earlier batch wait for that batch, regardless of the outcome of later ones.
+/// Answers that depend on an earlier batch wait for that batch, and fail with it, as all later ones do.
 @Suite struct LaterBatchTests {
     private func subscribe(_ requestID: UInt32) throws -> Event {
         .subscribe(
@@ -33,7 +33,7 @@ import Testing
         bench.post(.submitted(Harness.submission(requestID, to: name)))
     }
 
-    @Test("A subscription is not confirmed when its batch fails, although the next batch is on disk")
+    @Test("A subscription is not confirmed when its batch fails, and the next batch fails with it")
     func failedBefore() throws {
         let (bench, _) = try bench()
         bench.post(try subscribe(2))
@@ -45,9 +45,9 @@ import Testing
         bench.reportOutcome(partition)
         bench.reportOutcome(partition)
         bench.settle()
-        #expect(bench.take(appServer).words == ["ack 3"])
+        #expect(bench.take(appServer).words == ["nack 3 unavailable"])
         #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE 1", "SERVICE_NOT_AVAILABLE 2"])
-        #expect(bench.store.subscriptions.isEmpty)
+        #expect(bench.store.subscriptions.isEmpty && bench.store.downPending == 2)
     }
 
     @Test("A subscription is not confirmed early when the next batch was refused before it")
@@ -65,7 +65,7 @@ import Testing
         #expect(bench.store.subscriptions.count == 1)
     }
 
-    @Test("A change after a failed batch is refused too, although its own batch is on disk")
+    @Test("Changes that were made before a failure is seen fail with it, and the next one does not")
     func failedBeforeOwn() throws {
         let (bench, _) = try bench()
         bench.submit(4)
@@ -75,10 +75,45 @@ import Testing
         bench.apply(partition, failing: true)
         bench.apply(partition)
         bench.apply(partition)
+        // In one turn with the report: it is in a batch that has not gone yet.
+        bench.submit(5)
         for _ in 0..<3 { bench.reportOutcome(partition) }
+        bench.submit(6)
         bench.settle()
         #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE 1", "SERVICE_NOT_AVAILABLE 2"])
-        #expect(bench.take(appServer).words == ["ack 3", "ack 4"])
+        let words = bench.take(appServer).words
+        #expect(words == ["nack 3 unavailable", "nack 4 unavailable", "nack 5 unavailable", "ack 6"])
+        #expect(bench.store.downPending == 3)
+    }
+
+    @Test("The refusal of a later batch does not count as the failure, which is reported afterwards")
+    func refusedFirst() throws {
+        let (bench, other) = try bench()
+        let partition = bench.partitions[0]
+        bench.apply(partition, failing: true)
+        bench.apply(partition)
+        partition.outcomes.swapAt(0, 1)
+        bench.reportOutcome(partition)
+        bench.runTurns()
+        post(5, to: other, bench)
+        bench.runTurns()
+        bench.answerQueries(of: partition)
+        #expect(partition.batches.last?.failuresSeen == 0)
+        bench.reportOutcome(partition)
+        bench.settle()
+        post(6, to: other, bench)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["nack 3 unavailable", "nack 5 unavailable", "ack 6"])
+    }
+
+    @Test("A partition goes on with the count of failures that it begins with")
+    func begins() {
+        var core = Partition(partition: 0, of: 1, seed: 1, hashKey: (1, 2), failuresSeen: 3)
+        core.effects.mutations.append(.putMark(.clock, 1))
+        #expect(core.endTurn()?.failuresSeen == 3)
+        core.handle(.committed(.failed(1)), now: Now(monotonic: Instant(nanoseconds: 0), wall: 1))
+        core.effects.mutations.append(.putMark(.clock, 1))
+        #expect(core.endTurn()?.failuresSeen == 3)
     }
 
     @Test(

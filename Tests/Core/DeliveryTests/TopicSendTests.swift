@@ -331,9 +331,9 @@ import Testing
     }
 
     @Test(
-        "a message that a failed batch has lost is sent once, although a later batch has stored the position",
-        arguments: [false, true])
-    func lostBeforePosition(isOnDisk: Bool) {
+        "a message whose batch fails is sent once: a later position fails with it, also if the process ends then",
+        arguments: [(false, false), (true, false), (false, true)])
+    func failedBeforePosition(isOnDisk: Bool, isKilled: Bool) {
         let (bench, names) = TopicLogTests.bench()
         let partition = bench.partitions[0]
         TopicLogTests.publish(bench, 1)
@@ -352,7 +352,9 @@ import Testing
         #expect(partition.batches.count == 2)
         if isOnDisk { _ = bench.store.apply(partition.batches[0]) }
         bench.apply(partition, failing: true)
-        bench.reportOutcome(partition)
+        bench.apply(partition)
+        if isKilled { bench.crash(seed: 9) }
+        for _ in 0..<2 { bench.reportOutcome(bench.partitions[0]) }
         bench.settle()
         TopicLogTests.login(bench, names[0])
         #expect(TopicLogTests.delivered(bench) == ["m1"])

@@ -34,8 +34,8 @@ import Transport
         for batchNumber in 1...3 as ClosedRange<UInt64> {
             let writes = Array(repeating: Mutation.removeSender(SenderID(batchNumber)), count: half)
             let batch = WriteBatch(batchNumber: batchNumber, mutations: writes, isDurable: false)
-            let isTaken = queue.add(CommitQueue.Entry(batch: batch, listener: .partition(0)))
-            #expect(isTaken)
+            let refusal = queue.add(CommitQueue.Entry(batch: batch, listener: .partition(0)))
+            #expect(refusal == nil)
         }
         for batchNumber in 1...3 as ClosedRange<UInt64> {
             guard case .done(let entries) = queue.next() else {
@@ -52,8 +52,8 @@ import Transport
         // Committed writes no longer count against the limit.
         let most = Array(repeating: Mutation.removeSender(SenderID(1)), count: Limits.Store.waitingWrites)
         let batch = WriteBatch(batchNumber: 4, mutations: most, isDurable: true)
-        let isTaken = queue.add(CommitQueue.Entry(batch: batch, listener: .partition(0)))
-        #expect(isTaken)
+        let refusal = queue.add(CommitQueue.Entry(batch: batch, listener: .partition(0)))
+        #expect(refusal == nil)
     }
 
     @Test(
@@ -77,14 +77,14 @@ import Transport
         thread.submit(
             WriteBatch(batchNumber: 1, mutations: [message(1)], isDurable: true), partition: partition)
         store.waitForCommitAtGate()
-        let mutations: [Mutation] = [.removeSender(SenderID(1)), message(2), message(1)]
+        let mutations: [Mutation] = [.removeSender(SenderID(1)), message(1), message(2)]
         for (batchNumber, mutation) in zip(2...4 as ClosedRange<UInt64>, mutations) {
             let batch = WriteBatch(batchNumber: batchNumber, mutations: [mutation], isDurable: true)
             thread.submit(batch, partition: partition)
         }
         store.unlock()
         #expect(thread.stop() == nil)
-        #expect(outcomes.all.map(\.hasFailed) == [false, false, true, false])
+        #expect(outcomes.all.map(\.hasFailed) == [false, false, false, true])
         #expect(thread.isHealthy && thread.lastFailure == nil)
         #expect(metrics.value(.storeFailures) == 1)
         #expect(try store.audit().downstream.accepted == 1)

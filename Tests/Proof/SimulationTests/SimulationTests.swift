@@ -94,7 +94,7 @@ import Testing
         .dropsDelivery: "progress", .swapsDeliveries: "order", .believesClock: "clock",
         .believesJump: "clock",
         .reusesRegistrations: "registrations", .losesReport: "endings", .losesBodies: "progress",
-        .losesSharedBodies: "endings",
+        .losesSharedBodies: "endings", .writesAfterFailure: "topics",
         .passesOverTopics: "topics", .dropsTopicsNow: "progress", .repeatsTopicsNow: "topics",
         .delaysTopicsNow: "topics", .hidesTopic: "identity", .losesTopicNotices: "progress",
     ]

@@ -165,8 +165,7 @@ final class DeviceEntry {
 
     /// Writes the position: with the messages that have entered the mailbox, and with each change of what decides which are for it.
     func storeTopicPosition(_ turn: inout Turn) {
-        // The batch that has stored it may fail, if it is not on disk yet.
-        guard storedTopicPosition != topicPosition || batches.inFlight > 0 else { return }
+        guard storedTopicPosition != topicPosition else { return }
         storedTopicPosition = topicPosition
         turn.write(.putTopicPosition(device, topicPosition), of: self)
     }
@@ -176,8 +175,7 @@ final class DeviceEntry {
 
     /// Marks the device in the store, so that the next process offers again what the gateway has not answered.
     func markForGateway(_ turn: inout Turn) {
-        // A batch that is not on disk yet may fail, and its mark with it.
-        guard !isMarkedForGateway || batches.inFlight > 0 else { return }
+        guard !isMarkedForGateway else { return }
         isMarkedForGateway = true
         turn.write(.markForGateway(device), of: self)
     }

@@ -45,9 +45,7 @@ extension DeviceHub {
     ) {
         turn.demand(
             gone.author.from.device == entry.device, "a message was returned to another device", of: entry)
-        // If an earlier batch has failed, the device is read again: what it showed may not be on disk.
-        let hasFailed = outcome.hasFailed || report == nil && !entry.state.isReady
-        turn.forward(.upstreamReturnFinished(gone.sender, gone.sequence, hasFailed: hasFailed))
-        if let report, !hasFailed { messageStored(report, entry, &turn) }
+        turn.forward(.upstreamReturnFinished(gone.sender, gone.sequence, hasFailed: outcome.hasFailed))
+        if let report, !outcome.hasFailed { messageStored(report, entry, &turn) }
     }
 }

@@ -9,7 +9,7 @@ extension DeviceHub {
         }
         let place = bodies.place(
             message, of: sender, after: turn.settings.unsharedMessages, limit: turn.shares.countedBodies,
-            in: turn.ledger.nextBatchNumber, turn.now.monotonic, isStored: { !turn.ledger.isOpen($0) })
+            turn.now.monotonic)
         switch place {
         case .own: endRequests(&turn)
         case .shared(let reference, let put):

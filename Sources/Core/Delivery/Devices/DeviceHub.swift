@@ -183,7 +183,6 @@ struct DeviceHub: ~Copyable {
         let cutoff = turn.now.expiryCutoff
         removeAll(of: entry, reason: .expired, &turn) { $0.entry.expiresAt <= cutoff }
         // Also without an event: the batch that has failed may have had topic messages.
-        takeLostTopics(entry, &turn)
         takeTopics(entry, &turn)
         if entry.link != nil {
             listTopics(entry)
@@ -258,12 +257,11 @@ struct DeviceHub: ~Copyable {
         case .gatewayEnd(let number, let sequence): endStored(sequence, of: number, entry, &turn)
         // If the message may still be stored, it will be sent again.
         case .refusal(let replyTo, let refusal):
-            turn.refuse(replyTo, outcome.hasFailed || !entry.state.isReady ? .unavailable : refusal)
-        // If an earlier batch has failed, the device is read again, and this change is not confirmed.
+            turn.refuse(replyTo, outcome.hasFailed ? .unavailable : refusal)
         case .reply(let requester, let answer, let failure):
-            turn.reply(outcome.hasFailed || !entry.state.isReady ? failure : answer, to: requester)
+            turn.reply(outcome.hasFailed ? failure : answer, to: requester)
         case .next(let event, let requester):
-            if outcome.hasFailed || !entry.state.isReady {
+            if outcome.hasFailed {
                 turn.refuseRequest(requester, .serviceNotAvailable)
             } else {
                 turn.forward(event)

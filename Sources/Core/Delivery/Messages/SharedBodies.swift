@@ -41,9 +41,6 @@ struct SharedBodies {
         let reference: SharedReference
         /// Messages that expire later cannot share the pairs.
         let latestEnd: UnixMilliseconds
-        /// The first batch that puts them, and the last one.
-        let first: UInt64
-        var last: UInt64
 
         var endsAt: UnixMilliseconds { latestEnd + Int64(Limits.SharedBody.graceSeconds) * 1_000 }
     }
@@ -111,42 +108,31 @@ struct SharedBodies {
     /// How the pairs of a message are stored.
     enum Place {
         case own
-        /// They are shared, and put in this batch unless they are `nil`.
+        /// They are shared, and put in this batch unless that is `nil`: then an earlier one has put them.
         case shared(SharedReference, put: (SharedBody, endsAt: UnixMilliseconds)?)
     }
 
     /// Decides about the pairs of a message of a request to many: after `least` messages with the same pairs of their own, they are shared.
-    ///
-    /// They are put in the batch of each message until one is on disk, since any batch may fail.
     mutating func place(
-        _ message: StoredMessage, of sender: SenderID, after least: Int, limit: Int, in batch: UInt64,
-        _ now: Instant, isStored: (UInt64) -> Bool
+        _ message: StoredMessage, of sender: SenderID, after least: Int, limit: Int, _ now: Instant
     ) -> Place {
         guard let at = open.lastIndex(where: { $0.isOf(message) }) else {
             let until = now.advanced(seconds: Limits.SharedBody.openSeconds)
             open.append(Open(sender: sender, body: message.body, apns: message.apns, until: until))
             return .own
         }
-        if let shared = open[at].shared, shared.last == batch || isStored(shared.first) {
-            return .shared(shared.reference, put: nil)
+        if let shared = open[at].shared { return .shared(shared.reference, put: nil) }
+        guard open[at].own >= least, counts.count < limit else {
+            open[at].own += 1
+            return .own
         }
-        if open[at].shared == nil {
-            guard open[at].own >= least, counts.count < limit else {
-                open[at].own += 1
-                return .own
-            }
-            let shared = Shared(
-                reference: SharedReference(.request(sender, message.sequence)),
-                latestEnd: message.expiresAt + Int64(Limits.SharedBody.openSeconds) * 1_000, first: batch,
-                last: batch)
-            counts[shared.reference.name] = Count(endsAt: shared.endsAt)
-            open[at].shared = shared
-        }
-        open[at].shared?.last = batch
-        return open[at].shared.map {
-            let body = SharedBody(reference: $0.reference, body: open[at].body, apns: open[at].apns)
-            return .shared($0.reference, put: (body, $0.endsAt))
-        } ?? .own
+        let shared = Shared(
+            reference: SharedReference(.request(sender, message.sequence)),
+            latestEnd: message.expiresAt + Int64(Limits.SharedBody.openSeconds) * 1_000)
+        counts[shared.reference.name] = Count(endsAt: shared.endsAt)
+        open[at].shared = shared
+        let body = SharedBody(reference: shared.reference, body: open[at].body, apns: open[at].apns)
+        return .shared(shared.reference, put: (body, shared.endsAt))
     }
 
     /// Ends the requests whose time is over, or that are too many. Returns the removals of pairs that nothing needs any more.

@@ -43,9 +43,9 @@ enum DeviceWaiter {
     /// A submission that is refused for good, because of a change that was not on disk: Apple has refused its message, or its
     /// registration has ended.
     indirect case refusal(ReplyTo, Refusal)
-    /// A request that also depends on earlier batches: it succeeds only if none of them failed.
+    /// A request that also depends on earlier batches, with which this one would have failed.
     indirect case reply(Requester, RequestReply, orFailed: RequestReply)
-    /// A request that continues at another owner, under the same condition.
+    /// A request that continues at another owner.
     indirect case next(Event, Requester)
 }
 
@@ -77,13 +77,12 @@ struct BatchLedger {
     private var firstBatchNumber: UInt64 = 1
     /// Mutations in all unanswered batches.
     private(set) var mutations = 0
+    /// The newest count of failures that an outcome has had (`WriteBatch.failuresSeen`).
+    private(set) var failuresSeen: UInt64
+
+    init(failuresSeen: UInt64) { self.failuresSeen = failuresSeen }
 
     var unanswered: Int { records[head...].count { $0 != nil } }
-
-    /// The mutations of all unanswered batches.
-    var unansweredMutations: some Sequence<Mutation> {
-        records[head...].lazy.compactMap { $0?.mutations }.joined()
-    }
 
     /// Number of the next batch.
     var nextBatchNumber: UInt64 { firstBatchNumber + UInt64(records.count - head) }
@@ -110,6 +109,17 @@ struct BatchLedger {
             head = 0
         }
         return record
+    }
+
+    /// Records a failure. Returns whether its batch is unanswered.
+    mutating func see(_ outcome: CommitOutcome) -> Bool {
+        failuresSeen = max(failuresSeen, outcome.failures ?? 0)
+        return outcome.batchNumber < nextBatchNumber && isOpen(outcome.batchNumber)
+    }
+
+    /// Removes the unanswered batches from one on, and returns them with their numbers.
+    mutating func removeAll(from first: UInt64) -> [(number: UInt64, record: BatchRecord)] {
+        (first..<nextBatchNumber).compactMap { number in remove(number).map { (number, $0) } }
     }
 
     /// Returns whether a batch is still gathered or unanswered.

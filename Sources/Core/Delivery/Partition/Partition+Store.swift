@@ -3,25 +3,40 @@ import Basics
 /// Handling of the store's reports: outcomes of batches and answers to queries.
 extension Partition {
     mutating func committed(_ outcome: CommitOutcome) {
-        let isKnown = outcome.batchNumber < turn.ledger.nextBatchNumber
-        guard var record = turn.ledger.remove(outcome.batchNumber) else {
-            turn.demand(!isKnown, "a batch was answered twice")
+        guard !outcome.hasFailed else { return failed(outcome) }
+        guard let record = turn.ledger.remove(outcome.batchNumber) else {
+            let isKnown = outcome.batchNumber < turn.ledger.nextBatchNumber
+            turn.demand(!isKnown, "a batch was answered twice, or written after one that failed")
             return
         }
         turn.demand(turn.ledger.mutations >= 0, "the count of unanswered mutations is negative")
         turn.demand(
-            outcome.duplicates.count <= (outcome.hasFailed ? 0 : record.mutations.count),
+            outcome.duplicates.count <= record.mutations.count,
             "a batch has more duplicates than mutations")
         devices.removedUnread.committed(outcome.batchNumber)
         devices.mailboxesCommitted(outcome, &turn)
-        if outcome.hasFailed {
-            // First, because the continuations must not rely on the in-memory state of the failed batch.
+        turn.effects.downstream.add(stored: outcome.downstream)
+        turn.effects.upstream.add(stored: outcome.upstream)
+        turn.effects.senders.add(record.senders)
+        resume(record, outcome)
+    }
+
+    /// A batch has failed, and with it all later ones (`BatchOrder`), also what this turn has gathered: it was decided as if they were on
+    /// disk. The batches from now on are made with the new count of failures.
+    private mutating func failed(_ outcome: CommitOutcome) {
+        guard turn.ledger.see(outcome) else { return }
+        if !turn.effects.mutations.isEmpty { _ = turn.closeBatch() }
+        let records = turn.ledger.removeAll(from: outcome.batchNumber)
+        // First, because the continuations must not rely on the in-memory state of a failed batch.
+        for (number, record) in records {
+            devices.removedUnread.committed(number)
+            devices.mailboxesCommitted(.failed(number), &turn)
             undo(record)
-        } else {
-            turn.effects.downstream.add(stored: outcome.downstream)
-            turn.effects.upstream.add(stored: outcome.upstream)
-            turn.effects.senders.add(record.senders)
         }
+        for (number, record) in records { resume(record, .failed(number)) }
+    }
+
+    private mutating func resume(_ record: consuming BatchRecord, _ outcome: CommitOutcome) {
         record.waiters.drain { resume($0, outcome) }
         if record.removesUpstream { senders.removalsCommitted(record, outcome) }
         devices.committed(record.devices, &turn)
@@ -45,7 +60,7 @@ extension Partition {
             }
         }
         topics.changesFailed(record)
-        devices.topicChangesFailed(record, turn)
+        devices.topicChangesFailed(record)
     }
 
     private mutating func resume(_ waiter: consuming Waiter, _ outcome: CommitOutcome) {

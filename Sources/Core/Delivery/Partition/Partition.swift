@@ -5,8 +5,8 @@ public import Basics
 ///
 /// Pure and deterministic: events and time in, effects out. The shell calls `handle` for each event of a turn, then `endTurn`, takes
 /// `effects`, submits the batch to the store, and returns `.committed` for every batch and `.loaded` for every query. Batches of one partition
-/// are committed, and their outcomes reported, in the order in which they were ended. A query may be answered before, between or
-/// after the outcomes of batches that were ended earlier.
+/// are committed, and their outcomes reported, in the order in which they were ended, and none after a failed one before the partition has
+/// its outcome (`BatchOrder`). A query may be answered before, between or after the outcomes of batches that were ended earlier.
 ///
 /// The partition itself owns the turn, the batches and the clock. Everything else belongs to one of five owners, which do not
 /// access each other: what concerns another owner is an event.
@@ -23,15 +23,17 @@ public struct Partition: ~Copyable {
     /// The record of the time for the next process.
     var clockMark = ClockMark()
 
-    /// Creates a partition with nothing in memory; `seed` determines the salt, `hashKey` keys the tables.
+    /// Creates a partition with nothing in memory; `seed` determines the salt, `hashKey` keys the tables. `failuresSeen` is the count of
+    /// its `BatchOrder`.
     public init(
         partition: Int, of count: Int, seed: UInt64, hashKey: (UInt64, UInt64),
-        settings: DeliverySettings = DeliverySettings()
+        settings: DeliverySettings = DeliverySettings(), failuresSeen: UInt64 = 0
     ) {
         precondition(count > 0 && partition >= 0 && partition < count, "invalid partition number")
         var random = SeededRandom(seed: seed)
         let salt = UInt32(truncatingIfNeeded: random.next())
-        turn = Turn(partition: partition, of: count, salt: salt, settings: settings)
+        turn = Turn(
+            partition: partition, of: count, salt: salt, settings: settings, failuresSeen: failuresSeen)
         let hash = SipHash(key: hashKey)
         // The search starts at a random device: a process that restarts often must not examine the same devices each time.
         devices = DeviceHub(hash: hash, searchFrom: DeviceID(random.next() >> 1), turn)
@@ -111,7 +113,7 @@ public struct Partition: ~Copyable {
             refused += 1
             turn.refusesBatch = false
             guard let batchNumber = batch?.batchNumber else { break }
-            committed(CommitOutcome(batchNumber: batchNumber, hasFailed: true))
+            committed(.failed(batchNumber))
             batch = turn.closeBatch()
         }
         if !turn.broken.isEmpty { reloadBroken() }

@@ -23,7 +23,7 @@ struct Turn: ~Copyable {
     /// The owners with a broken invariant.
     var broken = BrokenStates()
     /// Batches that the store has not answered.
-    var ledger = BatchLedger()
+    var ledger: BatchLedger
     var settings: DeliverySettings
     var directory = SenderDirectory()
     var sequences: SequenceSource
@@ -34,8 +34,9 @@ struct Turn: ~Copyable {
     /// What is left of this partition's share of each sender's message rate.
     var messageBuckets: SenderBuckets
 
-    init(partition: Int, of count: Int, salt: UInt32, settings: DeliverySettings) {
+    init(partition: Int, of count: Int, salt: UInt32, settings: DeliverySettings, failuresSeen: UInt64 = 0) {
         self.partition = partition
+        ledger = BatchLedger(failuresSeen: failuresSeen)
         partitions = count
         shares = PartitionShares(of: settings, among: count)
         self.salt = salt
@@ -127,7 +128,8 @@ struct Turn: ~Copyable {
         }
         let batch = WriteBatch(
             batchNumber: batchNumber, mutations: record.mutations, isDurable: !record.waiters.isEmpty,
-            partition: partition, newestSequence: SequenceNumber(sequences.last))
+            partition: partition, newestSequence: SequenceNumber(sequences.last),
+            failuresSeen: ledger.failuresSeen)
         ledger.append(record)
         return batch
     }

@@ -143,12 +143,16 @@ public struct WriteBatch: Sendable {
     public var partition: Int?
     /// A sequence number that none in the batch exceeds; `nil` if it has none.
     public var newestSequence: SequenceNumber?
+    /// The newest `CommitOutcome.failures` that the partition had when it made the batch; if there is a newer one, the batch fails
+    /// (`BatchOrder`).
+    public var failuresSeen: UInt64
 
     /// Creates a batch. Without `newestSequence`, it is found in the mutations, each of which that copies.
     public init(
         batchNumber: UInt64, mutations: [Mutation], isDurable: Bool, partition: Int? = nil,
-        newestSequence: SequenceNumber? = nil
+        newestSequence: SequenceNumber? = nil, failuresSeen: UInt64 = 0
     ) {
+        self.failuresSeen = failuresSeen
         self.partition = partition
         self.newestSequence = newestSequence ?? mutations.lazy.compactMap(\.sequence).max()
         self.batchNumber = batchNumber
@@ -163,22 +167,34 @@ public struct CommitOutcome: Sendable, Equatable {
     public var batchNumber: UInt64
     /// Sequence numbers of upstream messages that were not put as duplicates.
     public var duplicates: [(SenderID, SequenceNumber)]
-    /// Whether the batch failed: its effect on the store is then unknown, and none of it may be acknowledged.
+    /// Whether the batch failed: its effect on the store is then unknown, and none of it may be acknowledged. All later batches of the
+    /// partition fail, too, but for those that it makes with the new count of failures.
     public var hasFailed: Bool
+    /// The failures of the partition's batches up to this one. `nil` if it is on disk, or was refused because of an earlier one.
+    public var failures: UInt64?
     /// The downstream messages that the batch added and ended, as the store has counted them for its audit: one that it already had,
     /// or no longer has, is not counted.
     public var downstream = MilestoneCounts()
     /// The same for upstream messages.
     public var upstream = MilestoneCounts()
 
-    public init(batchNumber: UInt64, duplicates: [(SenderID, SequenceNumber)] = [], hasFailed: Bool = false) {
+    public init(
+        batchNumber: UInt64, duplicates: [(SenderID, SequenceNumber)] = [], hasFailed: Bool = false,
+        failures: UInt64? = nil
+    ) {
         self.batchNumber = batchNumber
         self.duplicates = duplicates
         self.hasFailed = hasFailed
+        self.failures = failures
+    }
+
+    /// The outcome of a batch that is not written, since it was made before its partition had seen a failure, or has no partition.
+    public static func failed(_ batchNumber: UInt64) -> CommitOutcome {
+        CommitOutcome(batchNumber: batchNumber, hasFailed: true)
     }
 
     public static func == (a: Self, b: Self) -> Bool {
-        a.batchNumber == b.batchNumber && a.hasFailed == b.hasFailed
+        a.batchNumber == b.batchNumber && a.hasFailed == b.hasFailed && a.failures == b.failures
             && a.downstream == b.downstream && a.upstream == b.upstream
             && a.duplicates.elementsEqual(b.duplicates) { $0.0 == $1.0 && $0.1 == $1.1 }
     }

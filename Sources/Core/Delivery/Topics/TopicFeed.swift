@@ -14,12 +14,6 @@ struct TopicFeed {
         var marks: [TopicMark] = []
     }
 
-    /// A mailbox entry that a failed batch may have lost.
-    struct Lost: Hashable {
-        var message: TopicMessageName
-        var registration: RegistrationNumber
-    }
-
     private enum Reading {
         /// The log is to be read: all of it at the start, then what an unanswered batch may have added.
         case due(at: Instant)
@@ -40,7 +34,6 @@ struct TopicFeed {
     private var unstored: [TopicMessage] = []
     /// Whether a batch that adds to the log is unanswered: one at a time, so that what a failed one has added is the newest.
     private var isAdding = false
-    private var lost: [DeviceID: Set<Lost>] = [:]
     /// Devices that were read before the log.
     private var held: [DeviceState] = []
     /// Connected devices that have to be sent something.
@@ -122,19 +115,6 @@ struct TopicFeed {
         isAdding = false
         readThrough = log.newest
         reading = .due(at: .distantPast)
-    }
-
-    // MARK: Failed batches
-
-    /// A batch with a mailbox entry has failed.
-    mutating func lose(_ message: StoredMessage) {
-        guard let topic = message.topicMessage else { return }
-        lost[message.device, default: []].insert(Lost(message: topic, registration: message.registration))
-    }
-
-    /// Removes and returns the mailbox entries of a device that failed batches may have lost.
-    mutating func takeLost(of device: DeviceID) -> Set<Lost> {
-        lost.isEmpty ? [] : lost.removeValue(forKey: device) ?? []
     }
 
     // MARK: Connected devices

@@ -18,23 +18,24 @@ extension ClusterHost {
 
     // MARK: What this node writes
 
-    /// Submits a batch of a partition to its log. If this node does not own it, the batch fails at once.
+    /// Submits a batch of a partition to its log. If this node does not own it, or an earlier one has failed, the batch fails at once.
     func submit(
         _ batch: WriteBatch, of partition: Int, _ listener: HostedReplica.Listener, _ now: Now
     ) {
         let hosted = replicas[partition]
+        let submission = HostedReplica.Submission(batch: batch, listener: listener)
+        if case .partition = listener, !hosted.order.allows(batch) {
+            return report(.failed(batch.batchNumber), to: partition)
+        }
         do throws(StoreError) {
             writer.removeAll()
-            guard try writer.append(batch) else {
-                return fail(HostedReplica.Submission(batch: batch, listener: listener), of: partition)
-            }
+            guard try writer.append(batch) else { return fail(submission, of: partition) }
         } catch {
             log.repeating(
                 .error, "invariant_broken", by: error.description, ["problem": .text(error.description)])
-            return fail(HostedReplica.Submission(batch: batch, listener: listener), of: partition)
+            return fail(submission, of: partition)
         }
         let number = hosted.replica.submit(writer.bytes, now: now, effects: &effects)
-        let submission = HostedReplica.Submission(batch: batch, listener: listener)
         if number == nil { fail(submission, of: partition) } else { hosted.add(submission) }
         perform(hosted, now)
     }
@@ -51,12 +52,15 @@ extension ClusterHost {
     }
 
     private func fail(_ submission: HostedReplica.Submission, of partition: Int) {
-        let number = submission.batch.batchNumber
         switch submission.listener {
-        case .partition:
-            incoming[map.reactor(of: partition)].reports.append(.failed(number, of: partition))
+        case .partition: report(replicas[partition].order.fail(submission.batch.batchNumber), to: partition)
         case .change(let origin): route(.completed(origin, at: nil), reactor.now)
         }
+    }
+
+    private func report(_ outcome: CommitOutcome, to partition: Int) {
+        incoming[map.reactor(of: partition)].reports.append(
+            StoreReport(partition: partition, .committed(outcome)))
     }
 
     /// Reports all batches without an outcome as failed, with those of a last parcel: the thread ends. Whether those in flight count,
@@ -191,7 +195,10 @@ extension ClusterHost {
         case .fail(let range): for submission in hosted.take(range) { fail(submission, of: partition) }
         case .took(let term): took(hosted, term)
         case .surrender(let number): surrender(hosted, number)
-        case .lost: route(.lost(partition: partition), now)
+        case .lost:
+            // Also what its partition has submitted and has not come here.
+            _ = hosted.order.fail(0)
+            route(.lost(partition: partition), now)
         case .absent(let begins, let absence): report(absence, before: begins, of: hosted)
         case .changed: report(hosted)
         case .halted(let reason):

@@ -149,11 +149,12 @@ extension ClusterHost {
     /// Has the reactor of a partition serve it.
     func serve(_ hosted: HostedReplica) {
         let (factory, partition, lease) = (factory, hosted.partition, PartitionLease())
+        let failures = hosted.order.failures
         _ = hosted.lease?.set(.distantPast)
         hosted.lease = lease
         publishLease(of: hosted)
         reactors[map.reactor(of: partition)].post { host in
-            host.take(partition, lease) { factory.make(partition) }
+            host.take(partition, lease) { factory.make(partition, failuresSeen: failures) }
         }
     }
 

@@ -24,6 +24,8 @@ final class HostedReplica {
     var replica: Replica
     /// The lease by which the reactors serve it.
     var lease: PartitionLease?
+    /// The order of the partition's batches, also beyond an ownership: what the partition of an earlier one has submitted late is refused.
+    var order = BatchOrder()
     /// The submissions without an outcome, from `firstNumber` on.
     private var submissions: [Submission] = []
     private var firstNumber: UInt64 = 0

@@ -26,13 +26,13 @@ final class PartitionFactory: Sendable {
         changing = Mutex(Changing(settings: settings, directory: directory))
     }
 
-    /// Makes a partition with the current settings and senders.
-    func make(_ partition: Int) -> Partition {
+    /// Makes a partition with the current settings and senders, and the count of its `BatchOrder`.
+    func make(_ partition: Int, failuresSeen: UInt64 = 0) -> Partition {
         var (settings, directory) = changing.withLock { ($0.settings, $0.directory) }
         settings.sequenceWatermark = max(settings.sequenceWatermark, lease.current)
         var core = Partition(
             partition: partition, of: partitions, seed: SecureRandom.number(), hashKey: hashKey,
-            settings: settings)
+            settings: settings, failuresSeen: failuresSeen)
         core.handle(.senders(directory), now: clock.serverTime(.read()))
         core.effects = Effects()
         return core

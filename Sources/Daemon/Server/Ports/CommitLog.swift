@@ -7,7 +7,7 @@ public import Delivery
 ///   are written get it in that order.
 /// - When the outcome is reported, the batch is durable if it asked for that, and queries see it.
 /// - A batch that cannot be written has the outcome `hasFailed`, which may come before those of earlier batches: it may or may not
-///   count.
+///   count. All later ones of its partition fail as well, up to the first that the partition has made after this outcome (`BatchOrder`).
 /// - A log that is closed reports what it has taken, and fails further batches at once.
 public protocol CommitLog: Sendable {
     /// Submits batches of this node's partitions; each outcome is reported to its partition. If too many writes are waiting, the

@@ -11,6 +11,10 @@ struct CommitQueue {
         case caller(@Sendable (CommitOutcome) -> Void)
         /// The log of a partition, from which the batch comes.
         case log(LogBatch)
+
+        /// The partition that gets the outcome; `nil` if its batches need no order: others than a partition have one at a time, and a log
+        /// has theirs.
+        var partition: Int? { if case .partition(let partition) = self { partition } else { nil } }
     }
 
     /// What a batch of a log is to its replica.
@@ -37,6 +41,8 @@ struct CommitQueue {
     }
 
     private(set) var entries: [Entry] = []
+    /// The order of the partitions with failed batches.
+    private var orders: [Int: BatchOrder] = [:]
     private var waitingWrites = 0
     private var prompt = 0
     /// When lazy batches stop waiting for a durable one and are committed.
@@ -46,10 +52,15 @@ struct CommitQueue {
     /// Whether the queue is stopping: waiting batches are committed at once, and new ones are refused.
     var isStopping = false
 
-    /// Adds a batch. Returns `false` if it is refused.
-    mutating func add(_ entry: Entry) -> Bool {
+    /// Adds a batch. Returns its outcome if it is refused.
+    mutating func add(_ entry: Entry) -> CommitOutcome? {
+        if let partition = entry.listener.partition,
+            !orders[partition, default: BatchOrder()].allows(entry.batch)
+        {
+            return .failed(entry.batch.batchNumber)
+        }
         guard !isStopping, entry.isConfirmed || waitingWrites + entry.weight <= Limits.Store.waitingWrites
-        else { return false }
+        else { return fail(entry.batch.batchNumber, entry.listener) }
         entries.append(entry)
         waitingWrites += entry.weight
         if entry.isPrompt {
@@ -57,7 +68,32 @@ struct CommitQueue {
         } else if lazyEnd == .distantFuture {
             lazyEnd = Now.read().monotonic.advanced(milliseconds: Int64(Limits.Store.lazyCommitMilliseconds))
         }
-        return true
+        return nil
+    }
+
+    /// Returns the outcome of a batch that has failed by itself.
+    private mutating func fail(_ batchNumber: UInt64, _ listener: Listener) -> CommitOutcome {
+        guard let partition = listener.partition else { return .failed(batchNumber) }
+        return orders[partition, default: BatchOrder()].fail(batchNumber)
+    }
+
+    /// Completes the outcomes of the failed batches of a commit, and removes and appends the waiting batches that fail with them.
+    mutating func fail(_ listeners: inout [Listener], _ outcomes: inout [CommitOutcome]) {
+        var partitions: Set<Int> = []
+        for (index, listener) in listeners.enumerated() where outcomes[index].hasFailed {
+            outcomes[index] = fail(outcomes[index].batchNumber, listener)
+            if let partition = listener.partition { partitions.insert(partition) }
+        }
+        entries.removeAll { entry in
+            guard let partition = entry.listener.partition, partitions.contains(partition) else {
+                return false
+            }
+            waitingWrites -= entry.weight
+            if entry.isPrompt { prompt -= 1 }
+            listeners.append(entry.listener)
+            outcomes.append(.failed(entry.batch.batchNumber))
+            return true
+        }
     }
 
     /// Adds an empty batch if none waits, so that a commit is retried after a failure. Returns whether one was added.
@@ -66,7 +102,7 @@ struct CommitQueue {
     mutating func ensureNext() -> Bool {
         guard entries.isEmpty else { return false }
         let nothing = WriteBatch(batchNumber: 0, mutations: [], isDurable: true)
-        return add(Entry(batch: nothing, listener: .caller { _ in }))
+        return add(Entry(batch: nothing, listener: .caller { _ in })) == nil
     }
 
     /// Returns the next step of the committing thread: the entries of the next commit, no entries at the end, or waiting.

@@ -9,13 +9,6 @@ extension StoreReport {
     }
 }
 
-extension CommitOutcome {
-    /// The outcome of a batch that was not written.
-    static func failed(_ batchNumber: UInt64) -> CommitOutcome {
-        CommitOutcome(batchNumber: batchNumber, hasFailed: true)
-    }
-}
-
 /// The store has applied the frames of a partition's log up to a position.
 public struct AppliedReport: Sendable, Equatable {
     public var partition: Int

@@ -115,15 +115,15 @@ public final class StoreThreads: CommitLog {
     }
 
     private func submit(_ entries: [CommitQueue.Entry]) {
-        let refused = commits.change { queue in entries.filter { !queue.add($0) } }
+        let refused = commits.change { queue in
+            entries.compactMap { entry in queue.add(entry).map { (entry.listener, $0) } }
+        }
         if refused.count < entries.count {
             metrics.add(entries.count - refused.count, to: .storeWaitingWrites)
         }
         guard !refused.isEmpty else { return }
         metrics.add(refused.count, to: .storeFailures)
-        notify(
-            refused.map(\.listener),
-            refused.map { .failed($0.batch.batchNumber) })
+        notify(refused.map(\.0), refused.map(\.1))
     }
 
     /// Submits the queries of one reactor's partitions.
@@ -177,11 +177,12 @@ public final class StoreThreads: CommitLog {
         while true {
             let entries = commits.wait { $0.next() }
             guard !entries.isEmpty else { return }
-            let listeners = entries.map(\.listener)
+            var listeners = entries.map(\.listener)
             let batches = entries.map(\.batch)
             let isConfirmed = entries.contains { $0.isConfirmed }
             _ = consume entries
-            let outcomes = commit(batches, isConfirmed: isConfirmed, &synced)
+            var outcomes = commit(batches, of: listeners, isConfirmed: isConfirmed, &synced)
+            if outcomes.contains(where: \.hasFailed) { commits.change { $0.fail(&listeners, &outcomes) } }
             // Releases our references before the reports, so that each partition frees its objects on its own thread.
             _ = consume batches
             metrics.add(-listeners.count, to: .storeWaitingWrites)
@@ -191,7 +192,8 @@ public final class StoreThreads: CommitLog {
 
     /// Commits batches. `synced` has the syncs up to the last commit.
     private func commit(
-        _ batches: [WriteBatch], isConfirmed: Bool, _ synced: inout SyncTimes
+        _ batches: [WriteBatch], of listeners: [CommitQueue.Listener], isConfirmed: Bool,
+        _ synced: inout SyncTimes
     ) -> [CommitOutcome] {
         let start = Now.read().monotonic.nanoseconds
         do throws(StoreError) {
@@ -201,9 +203,20 @@ public final class StoreThreads: CommitLog {
             if !isHealthy { recovered() }
             return outcomes
         } catch {
-            // An unreadable or occupied key fails only its own batch, so each batch is retried separately.
+            // An unreadable or occupied key fails only its own batch and the later ones of its partition, so each batch is retried
+            // separately.
             if error.kind.isOfOneBatch, batches.count > 1 {
-                return batches.flatMap { commit([$0], isConfirmed: isConfirmed, &synced) }
+                var failed: Set<Int> = []
+                return zip(batches, listeners).flatMap { batch, listener -> [CommitOutcome] in
+                    if let partition = listener.partition, failed.contains(partition) {
+                        return [.failed(batch.batchNumber)]
+                    }
+                    let outcomes = commit([batch], of: [listener], isConfirmed: isConfirmed, &synced)
+                    if let partition = listener.partition, outcomes.contains(where: \.hasFailed) {
+                        failed.insert(partition)
+                    }
+                    return outcomes
+                }
             }
             recordFailure(error)
             // A batch that collides or breaks an invariant does so on every node.

@@ -64,8 +64,7 @@ extension FanOutChecker {
         }
         if message.draft.condition?.single == nil { world.reached(.topicConditionMet) }
         let way = way(of: name, to: part.name, world)
-        // What a failed batch has lost comes later.
-        if let last = newest[way], last > name.sequence, world.settings.faults.hasCommitsAll {
+        if let last = newest[way], last > name.sequence {
             world.fail("topics", "m\(number) was stored after a later message of its sender")
         }
         newest[way] = name.sequence
@@ -103,10 +102,7 @@ extension FanOutChecker {
     // MARK: Logs
 
     /// Checks the positions in a batch, whose messages have been recorded.
-    ///
-    /// The position of a batch may reach the disk although an earlier one has failed: then the messages of that follow.
     func didApply(_ batch: WriteBatch, _ truth: Truth, _ world: World) {
-        guard world.settings.faults.hasCommitsAll else { return }
         for case .putTopicPosition(let device, let place) in batch.mutations {
             let partition = PartitionKey.device(device).partition(of: world.settings.partitions)
             for (at, entry) in log.entries

@@ -20,6 +20,8 @@ final class SimulatedDisk {
     private var unsynced: [WriteBatch] = []
     private var waiting: [Waiting] = []
     private var running: [Waiting] = []
+    /// By partition.
+    private var orders: [BatchOrder]
     /// Number of crashes: work planned for an earlier process is void.
     private var epoch = 0
 
@@ -27,17 +29,23 @@ final class SimulatedDisk {
         self.world = world
         state = MemoryState(partitions: world.settings.partitions)
         synced = state
+        orders = Array(repeating: BatchOrder(), count: state.partitions)
     }
 
     // MARK: Committing
 
     /// Submits the batch of a partition.
     func submit(_ batch: WriteBatch, partition: Int) {
+        if !orders[partition].allows(batch) {
+            world.trace("batch \(batch.batchNumber) of \(partition) comes too late")
+            if world.canary == .writesAfterFailure { _ = apply([batch], isDurable: false) }
+            world.server?.receive([.committed(.failed(batch.batchNumber))], partition)
+            return
+        }
         if world.chance(world.faults.refusedBatches, in: 1_000) {
             world.countFault()
             world.trace("disk refuses batch \(batch.batchNumber) of \(partition)")
-            world.server?.receive(
-                [.committed(CommitOutcome(batchNumber: batch.batchNumber, hasFailed: true))], partition)
+            world.server?.receive([.committed(orders[partition].fail(batch.batchNumber))], partition)
             return
         }
         world.trace(
@@ -67,7 +75,9 @@ final class SimulatedDisk {
             world.trace("commit of \(batches.count) fails\(isApplied ? ", yet is applied" : "")")
             // The store reopens its files before it reports the failure, which writes out all that it finds.
             if isApplied { _ = apply(torn(batches), isDurable: true) } else { sync(unsynced.count) }
-            outcomes = batches.map { CommitOutcome(batchNumber: $0.batchNumber, hasFailed: true) }
+            outcomes = running.map { orders[$0.partition].fail($0.batch.batchNumber) }
+            failWaiting(&outcomes)
+            world.crashSoon()
         } else {
             let isDurable = batches.contains { $0.isDurable }
             outcomes = apply(batches, isDurable: isDurable && world.canary != .answersBeforeSync)
@@ -81,6 +91,16 @@ final class SimulatedDisk {
             if !own.isEmpty { world.server?.receive(own, partition) }
         }
         begin()
+    }
+
+    /// Has the waiting batches fail whose partitions have failed ones in the commit that ends.
+    private func failWaiting(_ outcomes: inout [CommitOutcome]) {
+        let failed = Set(running.map(\.partition))
+        let refused = waiting.filter { failed.contains($0.partition) }
+        waiting.removeAll { failed.contains($0.partition) }
+        running += refused
+        outcomes += refused.map { .failed($0.batch.batchNumber) }
+        if world.canary == .writesAfterFailure { _ = apply(refused.map(\.batch), isDurable: false) }
     }
 
     private func apply(_ batches: [WriteBatch], isDurable: Bool) -> [CommitOutcome] {
@@ -190,6 +210,7 @@ final class SimulatedDisk {
         if !batches.isEmpty { _ = apply(batches, isDurable: true) }
         running = []
         waiting = []
+        orders = Array(repeating: BatchOrder(), count: orders.count)
         world.checkers.rolledBack(to: state, world)
     }
 }

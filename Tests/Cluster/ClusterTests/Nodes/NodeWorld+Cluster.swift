@@ -164,11 +164,11 @@ extension NodeWorld {
     }
 
     private func serve(_ hosted: WorldReplica, _ node: WorldNode) {
-        let (partition, lease) = (hosted.partition, WorldLease())
+        let (partition, lease, failures) = (hosted.partition, WorldLease(), hosted.order.failures)
         hosted.lease?.until = .distantPast
         hosted.lease = lease
         publishLease(hosted, node)
-        postJob(node) { $0.take(partition, lease, node) }
+        postJob(node) { $0.take(partition, lease, after: failures, node) }
     }
 
     private func publishLease(_ hosted: WorldReplica, _ node: WorldNode) {
@@ -196,6 +196,9 @@ extension NodeWorld {
     }
 
     private func submit(_ batch: WorldBatch, _ hosted: WorldReplica, _ node: WorldNode) {
+        if batch.origin == nil, !hosted.order.allows(batch.core) {
+            return report(.failed(batch.number), to: hosted.partition, node)
+        }
         var entry = ByteBuffer()
         for change in batch.changes {
             entry.append(word: change.kind.rawValue << 56 | change.device)
@@ -213,7 +216,10 @@ extension NodeWorld {
 
     private func fail(_ batch: WorldBatch, _ partition: Int, _ node: WorldNode) {
         if let origin = batch.origin { return route(.completed(origin, at: nil), node) }
-        let outcome = CommitOutcome(batchNumber: batch.number, hasFailed: true)
+        report(node.replicas[partition].order.fail(batch.number), to: partition, node)
+    }
+
+    private func report(_ outcome: CommitOutcome, to partition: Int, _ node: WorldNode) {
         node.reactorInbox.reports.append((partition, .committed(outcome)))
         wakeReactor(node)
     }
@@ -249,7 +255,9 @@ extension NodeWorld {
                 node.turns.surrender(partition)
                 node.toCluster.jobs.append { $0.handle(.surrendered(number), of: hosted, node) }
             }
-        case .lost: route(.lost(partition: partition), node)
+        case .lost:
+            _ = hosted.order.fail(0)
+            route(.lost(partition: partition), node)
         case .changed: report(hosted, node)
         case .examine: handle(.examined(hosted.isUnfit ? .unfit : .fit), of: hosted, node)
         case .shortened, .repaired, .absent: break
@@ -290,9 +298,7 @@ extension NodeWorld {
         _ batch: WorldBatch, at position: LogPosition, of partition: Int, _ node: WorldNode
     ) {
         guard let origin = batch.origin else {
-            let outcome = CommitOutcome(batchNumber: batch.number)
-            node.reactorInbox.reports.append((partition, .committed(outcome)))
-            return wakeReactor(node)
+            return report(CommitOutcome(batchNumber: batch.number), to: partition, node)
         }
         node.clusterInbox.jobs.append { $0.route(.completed(origin, at: position), node) }
     }

@@ -53,7 +53,7 @@ extension NodeWorld {
         let effects = turns.takeEffects()
         for entry in effects.batches {
             guard let core = node.cores[entry.partition] else { continue }
-            node.toCluster.batches.append((entry.partition, core.ended(entry.batch.batchNumber)))
+            node.toCluster.batches.append((entry.partition, core.ended(entry.batch)))
         }
         for entry in effects.loads { load(entry, node) }
         for hosted in turns.active {
@@ -163,14 +163,15 @@ extension NodeWorld {
         wakeReactor(node)
     }
 
-    func take(_ partition: Int, _ lease: WorldLease, _ node: WorldNode) {
+    func take(_ partition: Int, _ lease: WorldLease, after failures: UInt64, _ node: WorldNode) {
         node.toCluster.jobs.append { world in
             world.route(.fence(partition: partition), node)
         }
         node.turns.take(partition, lease) { [unowned self, unowned node] in
             node.cores[partition] = WorldCore(
                 partition, node.directory, startedAt: time)
-            return Partition(partition: partition, of: Self.partitions, seed: 1, hashKey: (1, 2))
+            return Partition(
+                partition: partition, of: Self.partitions, seed: 1, hashKey: (1, 2), failuresSeen: failures)
         }
         if canary == .ignoresFences { node.turns.fencePassed(partition) }
     }

@@ -162,21 +162,22 @@ final class WorldCore {
     }
 
     /// The changes of a turn are a batch with this number.
-    func ended(_ number: UInt64) -> WorldBatch {
+    func ended(_ batch: WriteBatch) -> WorldBatch {
         defer { (changes, answers) = ([], []) }
-        open.append((number, answers))
-        return WorldBatch(number: number, changes: changes)
+        open.append((batch.batchNumber, answers))
+        return WorldBatch(number: batch.batchNumber, changes: changes, core: batch)
     }
 
-    /// A batch has its outcome. If it has failed, the devices are read again, and nothing that depends on it holds.
+    /// A batch has its outcome. If it has failed, all later ones fail, the devices are read again, and nothing that depends on it holds.
     private func committed(_ outcome: CommitOutcome, _ stored: Set<UInt64>, _ effects: inout Effects) {
         guard let at = open.firstIndex(where: { $0.number == outcome.batchNumber }) else { return }
-        if outcome.hasFailed {
-            for device in devices.keys { devices[device] = stored.contains(device) }
-            topics = []
-        }
-        let answers = open.remove(at: at).answers
-        letOut(outcome.hasFailed ? answers.map(\.failed) : answers, &effects)
+        guard outcome.hasFailed else { return letOut(open.remove(at: at).answers, &effects) }
+        for device in devices.keys { devices[device] = stored.contains(device) }
+        topics = []
+        let failed = open[at...].flatMap(\.answers) + answers
+        open.removeSubrange(at...)
+        (changes, answers) = ([], [])
+        letOut(failed.map(\.failed), &effects)
     }
 }
 

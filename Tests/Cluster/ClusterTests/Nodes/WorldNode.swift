@@ -70,6 +70,7 @@ final class WorldReplica {
     /// Whether its stream is unfit.
     var isUnfit = false
     var lease: WorldLease?
+    var order = BatchOrder()
 
     init(_ partition: Int, _ key: LogKey) {
         self.partition = partition
@@ -81,6 +82,8 @@ final class WorldReplica {
 struct WorldBatch {
     var number: UInt64
     var changes: [WorldChange]
+    /// The batch that the partition itself has made.
+    var core = WriteBatch(batchNumber: 0, mutations: [], isDurable: true)
     /// Who has asked for it, if it is a change by an operator.
     var origin: ChangeOrigin?
 }

@@ -17,12 +17,14 @@ struct CommitLogContract {
     /// Many batches of several partitions are under way at a time, some of them lazy, in calls of several sizes.
     func severalInFlight() -> [String] {
         let numbers: ClosedRange<UInt64> = 1...300
+        let seen = seen
         var call: [PartitionBatch] = []
         for number in numbers {
             for partition in partitions {
                 call.append(
                     PartitionBatch(
-                        partition: partition, Self.batch(number, partition, isDurable: number % 5 > 0)))
+                        partition: partition,
+                        Self.batch(number, partition, isDurable: number % 5 > 0, after: seen[partition])))
             }
             if number % 7 == 0 {
                 subject.log.submit(call)
@@ -36,12 +38,14 @@ struct CommitLogContract {
 
     /// Batches that change the same row, submitted without waiting: the last one counts.
     func orderOfWrites() -> [String] {
+        let seen = seen
         for number in 1...60 as ClosedRange<UInt64> {
             for partition in partitions {
                 let shared = Self.record(0, partition, seenAt: Int64(number))
                 subject.log.submit([
                     PartitionBatch(
-                        partition: partition, Self.batch(number, partition, more: [.putDevice(shared)]))
+                        partition: partition,
+                        Self.batch(number, partition, more: [.putDevice(shared)], after: seen[partition]))
                 ])
             }
         }
@@ -66,7 +70,9 @@ struct CommitLogContract {
             subject.log.submit([
                 PartitionBatch(
                     partition: 0,
-                    Self.batch(number, 0, more: [.putUpstream(message, now: 1_700_000_000_000)]))
+                    Self.batch(
+                        number, 0, more: [.putUpstream(message, now: 1_700_000_000_000)],
+                        after: subject.failuresSeen(by: 0)))
             ])
         }
         guard wait(for: 3, in: 0) else { return ["outcomes are missing: \(counts)"] }
@@ -102,9 +108,11 @@ struct CommitLogContract {
         var problems: [String] = []
         for partition in partitions {
             let failed = subject.outcomes.outcomes(of: partition).filter(\.outcome.hasFailed)
-            // The last one was submitted when nothing could be written.
-            if !failed.contains(where: { $0.outcome.batchNumber == 60 }) {
-                problems.append("partition \(partition): the batch 60 is reported as written")
+            // The last one was submitted when nothing could be written, and no outcome was seen before.
+            let first = failed.map(\.outcome.batchNumber).min() ?? 61
+            if first > 60 { problems.append("partition \(partition): the batch 60 is reported as written") }
+            if failed.count != 61 - first {
+                problems.append("partition \(partition): a batch is written after one that has failed")
             }
         }
         subject.mend()
@@ -168,12 +176,13 @@ struct CommitLogContract {
     }
 
     static func batch(
-        _ number: UInt64, _ partition: Int, isDurable: Bool = true, more: [Mutation] = []
+        _ number: UInt64, _ partition: Int, isDurable: Bool = true, more: [Mutation] = [],
+        after failures: UInt64
     ) -> WriteBatch {
         WriteBatch(
             batchNumber: number,
             mutations: [.putDevice(record(number, partition, seenAt: 1))] + more, isDurable: isDurable,
-            partition: partition)
+            partition: partition, failuresSeen: failures)
     }
 
     private static func sender(in partition: Int) -> SenderID {
@@ -185,10 +194,15 @@ struct CommitLogContract {
 
     private var partitions: Range<Int> { 0..<OutcomeJournal.partitions }
 
+    private var seen: [UInt64] { partitions.map(subject.failuresSeen) }
+
     private func submit(_ numbers: ClosedRange<UInt64>) {
+        let seen = seen
         for number in numbers {
             subject.log.submit(
-                partitions.map { PartitionBatch(partition: $0, Self.batch(number, $0)) })
+                partitions.map {
+                    PartitionBatch(partition: $0, Self.batch(number, $0, after: seen[$0]))
+                })
         }
     }
 

@@ -11,6 +11,8 @@ protocol LogUnderTest: AnyObject {
     var log: any CommitLog { get }
     /// Where the outcomes arrive.
     var outcomes: OutcomeJournal { get }
+    /// The count of failures with which a partition begins.
+    func failures(of partition: Int) -> UInt64
     /// Takes in outcomes that wait.
     func collect()
     /// From now on, nothing can be written.
@@ -19,6 +21,17 @@ protocol LogUnderTest: AnyObject {
     func mend()
     /// Ends the log: nothing is written any more.
     func close()
+}
+
+extension LogUnderTest {
+    func failures(of partition: Int) -> UInt64 { 0 }
+
+    /// The count of failures that a partition has when it has seen all outcomes.
+    func failuresSeen(by partition: Int) -> UInt64 {
+        max(
+            failures(of: partition),
+            outcomes.outcomes(of: partition).compactMap(\.outcome.failures).max() ?? 0)
+    }
 }
 
 /// What a commit log has reported, and whether the store showed it at that moment.

@@ -147,6 +147,9 @@ final class ReplicatedLog: LogUnderTest {
         port.mailbox.ask { host in host.alarms(host.reactor.now) }.wait() ?? []
     }
 
+    func failures(of partition: Int) -> UInt64 {
+        port.mailbox.ask { $0.replicas[partition].order.failures }.wait() ?? 0
+    }
     func collect() { outcomes.add(mailbox.takeAll().reports) }
     func fail() { server.kill() }
     func mend() {

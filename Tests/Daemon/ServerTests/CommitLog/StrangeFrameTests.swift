@@ -28,7 +28,8 @@ struct StrangeFrameTests {
 
     /// Whether the log of a partition still writes.
     private func writes(_ log: ReplicatedLog, _ number: UInt64, to partition: Int) -> Bool {
-        log.log.submit([PartitionBatch(partition: partition, CommitLogContract.batch(number, partition))])
+        let batch = CommitLogContract.batch(number, partition, after: log.failuresSeen(by: partition))
+        log.log.submit([PartitionBatch(partition: partition, batch)])
         let end = Now.read().monotonic.advanced(seconds: 30)
         while log.outcomes.outcomes(of: partition).isEmpty, Now.read().monotonic < end {
             log.collect()

@@ -84,7 +84,7 @@ import Testing
             WriteBatch(
                 batchNumber: batchNumber, mutations: [.removeSender(SenderID(batchNumber))], isDurable: true)
         }
-        thread.submit(batches.map { PartitionBatch(partition: 0, $0) })
+        thread.submit(batches.map { PartitionBatch(partition: Int($0.batchNumber), $0) })
         thread.load([PartitionQuery(partition: 0, .device(DeviceID(7)))])
         while outcomes.all.count < 3 {}
         let isHealthy = thread.isHealthy

@@ -38,11 +38,13 @@ import Testing
         return try StoreThreads(store: store, metrics: metrics, log: .silent) { collector.collect($0) }
     }
 
-    private func batch(_ batchNumber: UInt64, durable: Bool = true, writes: Int = 1) -> WriteBatch {
+    private func batch(
+        _ batchNumber: UInt64, durable: Bool = true, writes: Int = 1, after failures: UInt64 = 0
+    ) -> WriteBatch {
         WriteBatch(
             batchNumber: batchNumber,
             mutations: Array(repeating: .removeSender(SenderID(batchNumber)), count: writes),
-            isDurable: durable)
+            isDurable: durable, failuresSeen: failures)
     }
 
     @Test(
@@ -91,7 +93,7 @@ import Testing
         #expect(!thread.isHealthy)
         #expect(thread.lastFailure?.kind == .full)
         store.failNext([])
-        thread.submit(batch(2), partition: 0)
+        thread.submit(batch(2, after: 1), partition: 0)
         collector.waitForOutcomes(2, 0)
         #expect(thread.isHealthy && thread.lastFailure == nil)
         #expect(collector.outcomes(0).map(\.hasFailed) == [true, false])
@@ -107,17 +109,41 @@ import Testing
         while !thread.isHealthy {}
         #expect(store.commits.map { $0.map(\.mutations.count) } == [[1], [0], [0]])
         #expect(
-            collector.outcomes(0) == [CommitOutcome(batchNumber: 1, hasFailed: true)],
+            collector.outcomes(0) == [CommitOutcome(batchNumber: 1, hasFailed: true, failures: 1)],
             "the attempts are not reported")
         #expect(metrics.value(.storeWaitingWrites) == 0)
         // A store that does not recover does not block the shutdown.
         store.failNext(Array(repeating: StoreError(.full, "no room"), count: 10_000))
-        thread.submit(batch(2), partition: 0)
+        thread.submit(batch(2, after: 1), partition: 0)
         collector.waitForOutcomes(2, 0)
         #expect(thread.stop()?.kind == .full)
     }
 
-    @Test("an unreadable key fails only the batch that needs it")
+    @Test("after a failed commit, the waiting batches of its partitions fail, and others until that is seen")
+    func order() throws {
+        let thread = try start()
+        store.shut()
+        thread.submit(batch(1), partition: 0)
+        store.waitForCommitAtGate()
+        store.failNext([StoreError(.full, "no room")])
+        thread.submit(batch(2), partition: 0)
+        thread.submit(batch(1), partition: 1)
+        thread.submit(batch(3, durable: false), partition: 0)
+        store.unlock()
+        collector.waitForOutcomes(3, 0)
+        collector.waitForOutcomes(1, 1)
+        thread.submit(batch(4), partition: 0)
+        #expect(collector.outcomes(0).map(\.failures) == [1, nil, nil, nil], "it is refused at once")
+        thread.submit(batch(5, after: 1), partition: 0)
+        collector.waitForOutcomes(5, 0)
+        #expect(collector.outcomes(0).map(\.hasFailed) == [true, true, true, true, false])
+        #expect(collector.outcomes(1) == [CommitOutcome(batchNumber: 1)])
+        #expect(thread.stop() == nil)
+        #expect(store.commits.joined().filter { !$0.mutations.isEmpty }.map(\.batchNumber) == [1, 1, 5])
+        #expect(metrics.value(.storeWaitingWrites) == 0)
+    }
+
+    @Test("an unreadable key fails the batch that needs it, and the later ones of its partition")
     func corruptAlone() throws {
         let thread = try start()
         store.shut()
@@ -125,11 +151,13 @@ import Testing
         store.waitForCommitAtGate()
         let broken = StoreError(.corrupt, "pending/1/2")
         for batchNumber in 2...4 as ClosedRange<UInt64> { thread.submit(batch(batchNumber), partition: 0) }
-        // The first commit is at the gate; then the commit of all three fails, then the second single one.
+        thread.submit(batch(5), partition: 1)
+        // The first commit is at the gate; then the commit of all four fails, then the second single one.
         store.failNext([nil, broken, nil, broken])
         store.unlock()
         #expect(thread.stop() == nil)
-        #expect(collector.outcomes(0).map(\.hasFailed) == [false, false, true, false])
+        #expect(collector.outcomes(0).map(\.hasFailed) == [false, false, true, true])
+        #expect(collector.outcomes(1) == [CommitOutcome(batchNumber: 5)])
         #expect(thread.isHealthy)
     }
 
@@ -141,15 +169,15 @@ import Testing
         store.waitForCommitAtGate()
         thread.submit(batch(2, writes: Limits.Store.waitingWrites), partition: 1)
         thread.submit(batch(3), partition: 1)
-        #expect(collector.outcomes(1) == [CommitOutcome(batchNumber: 3, hasFailed: true)])
+        #expect(collector.outcomes(1) == [CommitOutcome(batchNumber: 3, hasFailed: true, failures: 1)])
         store.unlock()
         collector.waitForOutcomes(2, 1)
-        thread.submit(batch(4), partition: 1)
+        thread.submit(batch(4, after: 1), partition: 1)
         collector.waitForOutcomes(3, 1)
         #expect(collector.outcomes(1).map(\.hasFailed) == [true, false, false])
         #expect(thread.stop() == nil)
-        thread.submit(batch(5), partition: 1)
-        #expect(collector.outcomes(1).last == CommitOutcome(batchNumber: 5, hasFailed: true))
+        thread.submit(batch(5, after: 1), partition: 1)
+        #expect(collector.outcomes(1).last == CommitOutcome(batchNumber: 5, hasFailed: true, failures: 2))
     }
 
     @Test("the batches of a turn are submitted together, and only those beyond the limit fail")
@@ -164,7 +192,7 @@ import Testing
             PartitionBatch(partition: 5, batch(4)),
         ])
         thread.submit([])
-        #expect(collector.outcomes(4) == [CommitOutcome(batchNumber: 3, hasFailed: true)])
+        #expect(collector.outcomes(4) == [CommitOutcome(batchNumber: 3, hasFailed: true, failures: 1)])
         #expect(metrics.value(.storeWaitingWrites) == 3 && metrics.value(.storeFailures) == 1)
         store.unlock()
         #expect(thread.stop() == nil)

@@ -17,6 +17,7 @@ final class CoreDisk {
     private var unsynced: [WriteBatch] = []
     private var submitted: [Waiting] = []
     private var running: [Waiting] = []
+    private var orders = Array(repeating: BatchOrder(), count: CoreWorld.partitions)
 
     init(_ world: CoreWorld) { self.world = world }
 
@@ -29,6 +30,11 @@ final class CoreDisk {
     // MARK: Committing
 
     func submit(_ batch: WriteBatch, _ partition: Int) {
+        guard orders[partition].allows(batch) else {
+            return world.after(1) { [self] in
+                world.take([.committed(.failed(batch.batchNumber))], reportedTo: partition)
+            }
+        }
         submitted.append(Waiting(batch: batch, partition: partition))
         if running.isEmpty { begin() }
     }
@@ -41,16 +47,23 @@ final class CoreDisk {
     }
 
     private func end() {
-        let ended = running
+        var ended = running
         running = []
         let hasFailed = world.apple.isFaulty && world.chance(3)
         if hasFailed { world.checkers.setBack(at: world.apple.time) }
         // If the sync failed, the changes may have reached the disk nevertheless.
         if !hasFailed || world.chance(50) { for entry in ended { apply(entry.batch) } }
         if hasFailed || ended.contains(where: \.batch.isDurable) { sync() }
+        if hasFailed {
+            let partitions = Set(ended.map(\.partition))
+            ended += submitted.filter { partitions.contains($0.partition) }
+            submitted.removeAll { partitions.contains($0.partition) }
+        }
         for partition in 0..<CoreWorld.partitions {
-            let events = ended.filter { $0.partition == partition }.map {
-                Event.committed(CommitOutcome(batchNumber: $0.batch.batchNumber, hasFailed: hasFailed))
+            let events = ended.filter { $0.partition == partition }.map { entry in
+                let number = entry.batch.batchNumber
+                return Event.committed(
+                    hasFailed ? orders[partition].fail(number) : CommitOutcome(batchNumber: number))
             }
             guard !events.isEmpty else { continue }
             world.after(world.number(0...1)) { [self] in world.take(events, reportedTo: partition) }
@@ -129,6 +142,7 @@ final class CoreDisk {
         let torn = running.prefix(found).map(\.batch)
         running = []
         submitted = []
+        orders = Array(repeating: BatchOrder(), count: orders.count)
         unsynced.removeLast(unsynced.count - kept)
         sync()
         state = synced

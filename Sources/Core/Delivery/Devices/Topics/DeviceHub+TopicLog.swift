@@ -153,26 +153,13 @@ extension DeviceHub {
         turn.now.monotonic.advanced(milliseconds: Int64(Limits.Topic.retryMilliseconds))
     }
 
-    /// Has the removals of a failed batch written again, and records the mailbox entries that it may have lost.
-    mutating func topicChangesFailed(_ record: borrowing BatchRecord, _ turn: borrowing Turn) {
-        var lost: [StoredMessage] = []
+    /// Has the removals of a failed batch written again.
+    mutating func topicChangesFailed(_ record: borrowing BatchRecord) {
         for mutation in record.mutations {
             switch mutation {
             case .removeTopicEntry, .removeSharedBody: feed.failed.append(mutation)
-            case .putMessage(let message) where message.topicMessage != nil: lost.append(message)
             default: break
             }
-        }
-        guard !lost.isEmpty else { return }
-        var removed: [DeviceID: Set<SequenceNumber>] = [:]
-        for case .removeMessage(let device, let sequence, _, _) in record.mutations {
-            removed[device, default: []].insert(sequence)
-        }
-        for case .removeMessage(let device, let sequence, _, _) in turn.ledger.unansweredMutations {
-            removed[device, default: []].insert(sequence)
-        }
-        for message in lost where removed[message.device]?.contains(message.sequence) != true {
-            feed.lose(message)
         }
     }
 

@@ -28,29 +28,6 @@ extension DeviceHub {
         if hasTaken { entry.storeTopicPosition(&turn) }
     }
 
-    /// Lets the topic messages enter the mailbox of a device again that failed batches have lost: the position in the store may be that of a
-    /// later batch, which was on its way.
-    mutating func takeLostTopics(_ entry: DeviceEntry, _ turn: inout Turn) {
-        let lost = feed.takeLost(of: entry.device)
-        guard !lost.isEmpty else { return }
-        let names = Set(lost.map(\.message))
-        for topic in feed.log.messages
-        where names.contains(topic.message.name) && topic.isSent(by: entry.topicPosition)
-            && !topic.message.isOver(turn)
-        {
-            for at in entry.registrations.indices where entry.registrations.isMeant(topic.message, at: at) {
-                let number = entry.registrations[at].registration.name.number
-                let isThere = entry.mailbox.slots.contains {
-                    $0.entry.registration == number && $0.entry.shared?.name == .topic(topic.message.name)
-                }
-                guard !isThere, lost.contains(.init(message: topic.message.name, registration: number)) else {
-                    continue
-                }
-                take(topic, at: at, entry, &turn)
-            }
-        }
-    }
-
     private mutating func take(_ topic: TopicEntry, at: Int, _ entry: DeviceEntry, _ turn: inout Turn) {
         switch topic.kind {
         case .message: submit(topic.message, at: at, place: topic.sequence, entry, &turn)
