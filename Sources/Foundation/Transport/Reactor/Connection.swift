@@ -71,6 +71,8 @@ public final class Connection {
     var proxyHeader = ByteBuffer()
     /// Bytes received while reading was stopped, not decrypted yet.
     var unreadInput = ByteBuffer()
+    /// The bytes of a record that OpenSSL has read in part and that are still to come.
+    var restOfRecord = 0
     /// Whether reading was stopped with records in OpenSSL's buffer.
     var hasBufferedRecords = false
     var needsFlush = false

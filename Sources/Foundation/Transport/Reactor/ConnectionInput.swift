@@ -51,6 +51,8 @@ extension Connection {
         guard !tls.isPlain else { return unsafe received(bytes, now) }
         let staging = reactor.staging
         unsafe staging.unread = unsafe bytes
+        staging.restOfRecord = restOfRecord
+        defer { restOfRecord = staging.restOfRecord }
         if state == .awaitingProxyHeader {
             guard let rest = unsafe readProxyHeader(bytes, now) else { return }
             unsafe staging.unread = unsafe rest

@@ -18,6 +18,8 @@ import Glibc
     let plain = UnsafeMutableRawBufferPointer.allocate(byteCount: plainBytes, alignment: 64)
     /// The part of `received` that OpenSSL has not read yet.
     var unread = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+    /// The bytes of the current connection's record that OpenSSL has read in part and that are still to come.
+    var restOfRecord = 0
     /// Encrypted bytes of the current connection.
     var sealed = ByteBuffer()
     private let method: OpaquePointer
@@ -61,13 +63,23 @@ import Glibc
         return unsafe bio
     }
 
+    /// Reads no further than to the end of a record: of several, OpenSSL would move the rest to the front of its buffer for each one.
     @inline(__always)
     private func read(into room: UnsafeMutablePointer<CChar>?, atMost count: Int) -> Int {
-        let taken = unsafe min(count, unread.count)
+        let record = restOfRecord > 0 ? restOfRecord : unsafe Self.recordLength(unread) ?? unread.count
+        let taken = unsafe min(count, record, unread.count)
         guard taken > 0, let room = unsafe room, let start = unsafe unread.baseAddress else { return 0 }
+        restOfRecord = record - taken
         unsafe memcpy(room, start, taken)
         unsafe unread = UnsafeRawBufferPointer(rebasing: unread.dropFirst(taken))
         return taken
+    }
+
+    /// Returns the length of the record that bytes start with (RFC 8446, 5.1), or `nil` if they do not start with a header.
+    @inline(__always)
+    private static func recordLength(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        guard bytes.count >= 5, unsafe (20...24).contains(bytes[0]), unsafe bytes[1] == 3 else { return nil }
+        return unsafe 5 + Int(bytes[3]) << 8 + Int(bytes[4])
     }
 
     @inline(__always)
