@@ -130,7 +130,7 @@ extension DeviceCommand: NodeCases {
 /// A message with its body: the store keeps one that is shared elsewhere. The app is the record of a registration that has
 /// nothing else.
 extension DeviceDelivery: NodeFields {
-    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+    static func fields(_ v: DeviceDelivery?, _ c: inout some Coder) throws(Fault) -> DeviceDelivery {
         var bare = v?.message
         bare?.shared = nil
         var message = try c(bare)
@@ -142,7 +142,7 @@ extension DeviceDelivery: NodeFields {
             try RegistryRecord.registration(bytes, name)
         }
         guard registration.sender == nil, registration.createdAt == 0 else { throw .value(of: "app") }
-        return Self(
+        return DeviceDelivery(
             message: message, app: registration.app, from: try c(v?.from, "from"),
             isStored: try c(v?.isStored, "stored"))
     }

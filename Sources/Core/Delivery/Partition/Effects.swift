@@ -1,16 +1,18 @@
 public import Basics
 
 /// A stored or transient message on its way to a device, with what the frame needs of its registration.
-public struct DeviceDelivery: Sendable {
+///
+/// A class, since a copy of its values would count half a dozen references.
+public final class DeviceDelivery: Sendable {
     /// The message or marker.
-    public var message: StoredMessage
+    public let message: StoredMessage
     /// What the app registered with: `category`, the `subtype` pair, and the keys of a web app, with which the message is
     /// encrypted.
-    public var app: RegisteredApp
+    public let app: RegisteredApp
     /// `from` of the frame.
-    public var from: [UInt8]
+    public let from: [UInt8]
     /// Whether the message is stored: it then carries a persistent ID, and its acknowledgement removes it.
-    public var isStored: Bool
+    public let isStored: Bool
 
     public init(message: StoredMessage, app: RegisteredApp, from: [UInt8], isStored: Bool) {
         self.message = message

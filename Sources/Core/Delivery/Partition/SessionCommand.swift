@@ -45,8 +45,8 @@ public enum DeviceCommand: Sendable {
     case loginAccepted
     /// The login failed.
     case loginRefused(LoginRefusal)
-    /// Write the frame of a message or marker. Indirect, so that commands stay small.
-    indirect case deliver(DeviceDelivery)
+    /// Write the frame of a message or marker.
+    case deliver(DeviceDelivery)
     /// A full page has been sent: answer with `deviceWritable` once it is written.
     case reportWhenWritable
     /// The upstream message of a request is on disk, or is a duplicate: its frame can be acknowledged.

@@ -102,25 +102,27 @@ struct Canaries {
         _ given: DeviceDelivery, _ id: ConnectionID, _ canary: WorldSettings.Canary,
         _ changed: inout [(ConnectionID, SessionCommand)], _ world: World
     ) {
-        var delivery = given
+        var (message, from) = (given.message, given.from)
         var at = changed.count
         switch canary {
         case .dropsDelivery where world.chance(1, in: 5): return
-        case .dropsNowOrNever where !delivery.isStored: return
-        case .forgetsReconnected where !delivery.isStored && reconnected.contains(delivery.message.device):
+        case .dropsNowOrNever where !given.isStored: return
+        case .forgetsReconnected where !given.isStored && reconnected.contains(message.device):
             return
-        case .changesPersistentID: delivery.message.salt ^= UInt32(world.random(0...1))
-        case .hidesTopic where delivery.message.topicMessage != nil:
-            delivery.from = Array("\(delivery.message.sender?.number ?? 0)".utf8)
-        case .changesSender: delivery.from += [UInt8(ascii: "0")]
+        case .changesPersistentID: message.salt ^= UInt32(world.random(0...1))
+        case .hidesTopic where message.topicMessage != nil:
+            from = Array("\(message.sender?.number ?? 0)".utf8)
+        case .changesSender: from += [UInt8(ascii: "0")]
         case .miscountsDiscarded:
-            if case .discardedMarker(let count) = delivery.message.kind {
-                delivery.message.kind = .discardedMarker(count: count + 1)
+            if case .discardedMarker(let count) = message.kind {
+                message.kind = .discardedMarker(count: count + 1)
             }
         case .swapsDeliveries:
             if let last = changed.last, last.0 == id, case .device(.deliver) = last.1 { at -= 1 }
         default: break
         }
+        let delivery = DeviceDelivery(
+            message: message, app: given.app, from: from, isStored: given.isStored)
         changed.insert((id, .device(.deliver(delivery))), at: at)
     }
 

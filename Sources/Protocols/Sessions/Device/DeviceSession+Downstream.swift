@@ -8,7 +8,7 @@ extension DeviceSession.Open {
     var nextFrameID: UInt32 { frameIDBase &+ UInt32(truncatingIfNeeded: outgoing) }
 
     /// Writes the frame of a message or marker.
-    mutating func deliver(_ delivery: borrowing DeviceDelivery, now: Now, io: inout SessionIO) {
+    mutating func deliver(_ delivery: DeviceDelivery, now: Now, io: inout SessionIO) {
         guard !delivery.isStored || ledger.count < Limits.Mailbox.unacknowledgedPerDevice else {
             return close(.tooManyUnacknowledged, io: &io)
         }
@@ -29,7 +29,7 @@ extension DeviceSession.Open {
     /// Writes a message frame: the common fields, with those of `content` between them.
     @inline(__always)
     mutating func writeFrame(
-        of delivery: borrowing DeviceDelivery, now: Now, io: inout SessionIO,
+        of delivery: DeviceDelivery, now: Now, io: inout SessionIO,
         content: (inout ByteBuffer) -> Void
     ) {
         let frameID = nextFrameID
@@ -86,7 +86,7 @@ extension DeviceSession.Open {
 
     /// Returns whether a message is for an Android app. Categories of extensions have no dot; browsers have names of their own or
     /// a web subtype (mcs-device 8, 3).
-    private static func isPackage(_ delivery: borrowing DeviceDelivery) -> Bool {
+    private static func isPackage(_ delivery: DeviceDelivery) -> Bool {
         delivery.category.contains(UInt8(ascii: ".")) && !isBrowser(delivery.category)
             && !begins(delivery.subtype, with: "wp:")
     }

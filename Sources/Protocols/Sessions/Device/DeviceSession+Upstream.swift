@@ -109,7 +109,7 @@ extension DeviceSession.Open {
     }
 
     /// Reports to the app that its message expired before an app server took it; stored until the device acknowledges the frame.
-    mutating func deliverReport(_ delivery: borrowing DeviceDelivery, now: Now, io: inout SessionIO) {
+    mutating func deliverReport(_ delivery: DeviceDelivery, now: Now, io: inout SessionIO) {
         let message = delivery.message
         writeSendError(
             UpstreamRefusal.expired.rawValue, category: delivery.category, messageID: message.messageID,

@@ -7,20 +7,20 @@ extension DeviceSession.Open {
     /// Returns whether a delivery is a marker of discarded messages for a web app, which is dropped.
     ///
     /// The marker crashes one library, the others ignore it, and the server cannot distinguish them (mcs-device 7.1).
-    static func isUnwantedMarker(_ delivery: borrowing DeviceDelivery) -> Bool {
+    static func isUnwantedMarker(_ delivery: DeviceDelivery) -> Bool {
         delivery.message.kind != .message
             && (delivery.web != nil || !delivery.subtype.isEmpty && isBrowser(delivery.category))
     }
 
     /// Drops a marker and acknowledges it, so that it is not delivered again.
-    mutating func drop(_ delivery: borrowing DeviceDelivery, io: inout SessionIO) {
+    mutating func drop(_ delivery: DeviceDelivery, io: inout SessionIO) {
         guard delivery.isStored else { return }
         io.events.append(.deviceAcknowledged(connection, device, [delivery.message.sequence]))
     }
 
     /// Writes the frame of a message to a web registration; it is always encrypted, because plain text crashes several clients.
     mutating func deliver(
-        _ delivery: borrowing DeviceDelivery, to web: WebKeys, now: Now, io: inout SessionIO
+        _ delivery: DeviceDelivery, to web: WebKeys, now: Now, io: inout SessionIO
     ) {
         // Keys are checked at registration. If encryption fails nevertheless, the message stays stored until it expires.
         guard let text = WebPushText.text(of: delivery), let sealed = settings.webPush.encrypt(web, text)
@@ -57,7 +57,7 @@ enum WebPushText {
     /// It is made from the pairs that every device gets, so all values are strings: an array, object or number in `notification`
     /// or `data` becomes its JSON in quotes. More than 4,093 bytes need several records, which libraries read but browsers do
     /// not (mcs-device 7.3).
-    static func text(of delivery: borrowing DeviceDelivery) -> [UInt8]? {
+    static func text(of delivery: DeviceDelivery) -> [UInt8]? {
         let message = delivery.message
         var data = ByteBuffer()
         var notification = ByteBuffer()
@@ -87,7 +87,8 @@ enum WebPushText {
         if let sender = message.sender {
             JSONWriter.append(text: String(sender.number), to: &text)
         } else {
-            JSONWriter.append(string: delivery.from.raw, to: &text)
+            let from = delivery.from
+            JSONWriter.append(string: from.raw, to: &text)
         }
         text.append(message.priority == .high ? ",\"priority\":\"high\"" : ",\"priority\":\"normal\"")
         text.append(",\"fcmMessageId\":\"")
