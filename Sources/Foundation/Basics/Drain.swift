@@ -6,6 +6,6 @@ extension Array {
     @inline(__always)
     public mutating func drain(_ body: (consuming Element) -> Void) {
         unsafe withUnsafeMutableBufferPointer { unsafe $0.reverse() }
-        while let element = popLast() { body(element) }
+        while let element = popLast() { body(consume element) }
     }
 }

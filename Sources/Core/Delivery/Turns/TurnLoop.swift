@@ -135,7 +135,7 @@ public final class TurnLoop {
             hadEvents = true
             var events: [Event] = []
             swap(&events, &hosted.events)
-            events.drain { handle($0, hosted, now) }
+            events.drain { (event: consuming Event) in handle(consume event, hosted, now) }
             swap(&events, &hosted.events)
         }
         return hadEvents
@@ -154,7 +154,7 @@ public final class TurnLoop {
         #if DEBUG
             let key = event.key
         #endif
-        hosted.core.handle(event, now: now)
+        hosted.core.handle(consume event, now: now)
         #if DEBUG
             if let words = hosted.core.violation(of: key) { preconditionFailure(words) }
         #endif

@@ -22,7 +22,7 @@ extension ReactorHost {
                 }
             }
             if !link.isLoggedIn, link.kind == .https { admit(&event, from: link) }
-            accept(event)
+            accept(consume event)
         }
         if mailboxes.count > 1, !link.hasBackpressure, mailboxes.contains(where: { $0.hasBackpressure }) {
             link.hasBackpressure = true
@@ -31,7 +31,7 @@ extension ReactorHost {
     }
 
     /// Routes an event to its partition, or one without a key to all partitions of this reactor; see `TurnLoop.accept`.
-    func accept(_ event: consuming Event) { turns.accept(event, now: clock.serverTime(reactor.now)) }
+    func accept(_ event: consuming Event) { turns.accept(consume event, now: clock.serverTime(reactor.now)) }
 
     /// What this turn has let out leaves only while the leases hold: the process may have stood still since.
     func checkLeases(_ validUntil: Instant) {
