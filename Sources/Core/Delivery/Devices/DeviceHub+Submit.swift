@@ -2,42 +2,51 @@ import Basics
 
 /// Admission of messages from app servers to a device's mailbox.
 extension DeviceHub {
-    mutating func submit(_ given: consuming Submission, _ entry: DeviceEntry, _ turn: inout Turn) {
-        var submission = given
+    mutating func submit(_ submission: consuming Submission, _ entry: DeviceEntry, _ turn: inout Turn) {
         let (replyTo, share) = (submission.replyTo, submission.topic)
-        do {
-            var at = try check(submission, entry, &turn)
-            var canonical: TokenName?
-            // A web push is encrypted for this subscription: a newer registration could not decrypt it.
-            if submission.topic == nil, !submission.entitlement.isWebPush,
-                let newer = try replacement(of: at, entry, &turn)
-            {
-                at = newer
-                canonical = entry.registrations[newer].registration.tokenName
-                submission.target = entry.registrations[newer].registration.name
-            }
-            try entry.registrations[at].registration.complete(
-                &submission.content, appleData: turn.settings.appleData)
-            try checkGatewayRoom(for: submission, at, entry, turn)
-            if submission.content.isDryRun {
-                turn.traceSubmission(submission, .accepted, detail: "dry_run")
-                turn.accept(replyTo, nil, canonical: canonical)
-            } else if submission.content.lifetimeSeconds <= 0 {
-                count(submission, entry, &turn)
-                deliverUnstored(submission, at: at, canonical: canonical, entry, &turn)
-            } else {
-                count(submission, entry, &turn)
-                store(submission, at: at, canonical: canonical, entry, &turn)
-            }
-            if let share { countTopic(share, &turn) }
-        } catch {
+        let place: (registration: Int, canonical: TokenName?)
+        do throws(Refusal) { place = try admit(&submission, entry, &turn) } catch {
             turn.traceSubmission(submission, .refused, detail: error.word)
             turn.countRefused(error, of: submission.sender)
             // App servers delete such a token: the end of its registration must be on disk.
             let isFinal = error == .notRegistered
             if isFinal, waitUntilCommitted(.refusal(replyTo, error), entry, &turn) { return }
-            turn.refuse(replyTo, error)
+            return turn.refuse(replyTo, error)
         }
+        if submission.content.isDryRun {
+            turn.traceSubmission(submission, .accepted, detail: "dry_run")
+            turn.accept(replyTo, nil, canonical: place.canonical)
+        } else {
+            count(submission, entry, &turn)
+            let (at, canonical) = place
+            if submission.content.lifetimeSeconds <= 0 {
+                deliverUnstored(consume submission, at: at, canonical: canonical, entry, &turn)
+            } else {
+                store(consume submission, at: at, canonical: canonical, entry, &turn)
+            }
+        }
+        if let share { countTopic(share, &turn) }
+    }
+
+    /// Checks whether a submission may be accepted, and completes it by its registration. Returns the index of that, and its token if it
+    /// has replaced the one in the submission.
+    private mutating func admit(
+        _ submission: inout Submission, _ entry: DeviceEntry, _ turn: inout Turn
+    ) throws(Refusal) -> (registration: Int, canonical: TokenName?) {
+        var at = try check(submission, entry, &turn)
+        var canonical: TokenName?
+        // A web push is encrypted for this subscription: a newer registration could not decrypt it.
+        if submission.topic == nil, !submission.entitlement.isWebPush,
+            let newer = try replacement(of: at, entry, &turn)
+        {
+            at = newer
+            canonical = entry.registrations[newer].registration.tokenName
+            submission.target = entry.registrations[newer].registration.name
+        }
+        try entry.registrations[at].registration.complete(
+            &submission.content, appleData: turn.settings.appleData)
+        try checkGatewayRoom(for: submission, at, entry, turn)
+        return (at, canonical)
     }
 
     /// Checks whether a submission may be accepted (ccs-xmpp 3.4, from step 8). Returns the index of its registration.
@@ -169,15 +178,14 @@ extension DeviceHub {
 
     /// Makes the stored message of a submission.
     private func message(of submission: consuming Submission, _ turn: inout Turn) -> StoredMessage {
-        let content = submission.content
-        let lifetime = Int64(min(max(content.lifetimeSeconds, 0), Limits.Message.lifetimeSeconds))
+        let lifetime = Int64(min(max(submission.content.lifetimeSeconds, 0), Limits.Message.lifetimeSeconds))
         var message = StoredMessage(
             device: submission.target.device, sequence: turn.nextSequence(), salt: turn.salt,
             registration: submission.target.number, sender: submission.sender,
-            fields: content.fields, acceptedAt: turn.now.wall,
+            fields: submission.content.fields, acceptedAt: turn.now.wall,
             expiresAt: turn.now.expiry(after: lifetime * 1_000),
-            priority: content.priority, wantsReceipt: content.wantsReceipt,
-            delaysWhileIdle: content.delaysWhileIdle)
+            priority: submission.content.priority, wantsReceipt: submission.content.wantsReceipt,
+            delaysWhileIdle: submission.content.delaysWhileIdle)
         if let share = submission.topic {
             // All copies of a topic message expire together, regardless of when they were stored.
             message.acceptedAt = share.acceptedAt
