@@ -2,18 +2,23 @@ import Basics
 import Wire
 
 /// The members of a JSON object; of equal keys only the last counts (ccs-xmpp 2.4). Up to 16 members need no allocation.
-struct LastMembers {
+struct LastMembers: ~Copyable {
+    /// A member. Not copyable, since a look into an array of copyable values copies all of it.
+    private struct Place: ~Copyable {
+        var member = JSONMember.absent
+    }
+
     private(set) var count = 0
-    private var few = InlineArray<16, JSONMember>(repeating: .absent)
+    private var few = InlineArray<16, Place> { _ in Place() }
     private var many: [JSONMember] = []
 
     init(of object: JSONSlice, in reader: borrowing JSONReader) {
         var cursor = reader.begin(object)
         while let member = reader.nextMember(&cursor) {
             if let place = place(of: member, in: reader) {
-                few[place].value = member.value
+                few[place].member.value = member.value
             } else if count < few.count {
-                few[count] = member
+                few[count].member = member
                 count += 1
             } else {
                 // A dictionary, since comparing all pairs would let an unauthenticated peer burn CPU time.
@@ -24,7 +29,7 @@ struct LastMembers {
     }
 
     @inline(__always)
-    subscript(at: Int) -> JSONMember { many.isEmpty ? few.span[at] : many[at] }
+    subscript(at: Int) -> JSONMember { many.isEmpty ? few[at].member : many[at] }
 
     /// Returns whether there is a member of that name that is not null.
     func contains(_ name: StaticString, in reader: borrowing JSONReader) -> Bool {
@@ -38,7 +43,7 @@ struct LastMembers {
         let length = member.key.end - member.key.start
         let isPlain = reader.isPlain(member.key)
         for at in 0..<count {
-            let other = few.span[at].key
+            let other = few[at].member.key
             if isPlain, reader.isPlain(other) {
                 guard other.end - other.start == length else { continue }
                 if reader.raw(other).equals(reader.raw(member.key)) { return at }

@@ -35,9 +35,14 @@ public struct AppServerPayload: ~Copyable, ~Escapable {
 
     /// The reader of the document.
     public let reader: JSONReader
-    private let places: InlineArray<19, JSONSlice>
-    /// One bit for each field that is present. Most are absent, and a look into `places` would copy all of it.
+    private let places: InlineArray<19, Place>
+    /// One bit for each field that is present.
     private let present: UInt32
+
+    /// The place of a field. Not copyable, since a look into an array of copyable values copies all of it.
+    private struct Place: ~Copyable {
+        var slice = JSONSlice.absent
+    }
 
     /// Parses a payload. The last of several equal keys counts, and null means absent.
     @_lifetime(copy text)
@@ -45,12 +50,12 @@ public struct AppServerPayload: ~Copyable, ~Escapable {
         let reader: JSONReader
         do throws(JSONError) { reader = try JSONReader(text) } catch { throw .notJSON(error) }
         guard reader.kind(reader.root) == .object else { throw .notObject }
-        var places = InlineArray<19, JSONSlice>(repeating: JSONSlice.absent)
+        var places = InlineArray<19, Place> { _ in Place() }
         var present: UInt32 = 0
         var cursor = reader.begin(reader.root)
         while let member = reader.nextMember(&cursor) {
             guard let field = Self.field(member.key, in: reader) else { continue }
-            places[field.rawValue] = member.value
+            places[field.rawValue].slice = member.value
             let bit = UInt32(1) << UInt32(field.rawValue)
             present = reader.kind(member.value) == .null ? present & ~bit : present | bit
         }
@@ -70,7 +75,7 @@ public struct AppServerPayload: ~Copyable, ~Escapable {
     @inline(__always)
     public subscript(field: PayloadField) -> JSONSlice? {
         guard present & UInt32(1) << UInt32(field.rawValue) != 0 else { return nil }
-        return places.span[field.rawValue]
+        return places[field.rawValue].slice
     }
 
     /// The kind by `message_type`; values other than `ack` and `nack` count as downstream, where `checkCommonFields` refuses them.
