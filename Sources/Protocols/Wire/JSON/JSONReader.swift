@@ -52,13 +52,13 @@ public struct JSONReader: ~Escapable {
     /// Validates a document.
     @_lifetime(copy text)
     public init(_ text: RawSpan) throws(JSONError) {
-        let scanner = JSONScanner(text)
+        var scanner = JSONScanner(text)
         let start = scanner.afterBlanks(0)
         let end = try scanner.value(start, depth: 0)
         guard scanner.afterBlanks(end) == text.byteCount else { throw JSONError(.trailingBytes, at: end) }
         self.text = text
         root = JSONSlice(start: start, end: end)
-        hasEscapes = scanner.holdsBackslash(start, end)
+        hasEscapes = scanner.holdsEscapes
     }
 
     /// Returns the type of a value.

@@ -2,7 +2,8 @@ import Basics
 
 extension JSONScanner {
     /// Validates the string whose opening quote is at `offset`. Returns the offset after the closing one.
-    func string(_ offset: Int) throws(JSONError) -> Int {
+    @_lifetime(self: copy self)
+    mutating func string(_ offset: Int) throws(JSONError) -> Int {
         var at = offset &+ 1
         while true {
             at = afterPlain(at)
@@ -10,7 +11,9 @@ extension JSONScanner {
             let byte = text.byte(at: at)
             switch byte {
             case UInt8(ascii: "\""): return at &+ 1
-            case UInt8(ascii: "\\"): at = try escape(at)
+            case UInt8(ascii: "\\"):
+                holdsEscapes = true
+                at = try escape(at)
             case ..<0x20: throw JSONError(.controlCharacter, at: at)
             default:
                 let length = UTF8Sequence.length(in: text, at: at)

@@ -5,6 +5,8 @@ import Basics
 /// Each function takes the offset at which an item starts and returns the offset after it.
 struct JSONScanner: ~Escapable {
     let text: RawSpan
+    /// Whether a string that was validated contains a backslash.
+    var holdsEscapes = false
 
     @_lifetime(copy text)
     init(_ text: RawSpan) { self.text = text }
@@ -23,7 +25,8 @@ struct JSONScanner: ~Escapable {
     }
 
     /// Validates the value that starts at `offset`.
-    func value(_ offset: Int, depth: Int) throws(JSONError) -> Int {
+    @_lifetime(self: copy self)
+    mutating func value(_ offset: Int, depth: Int) throws(JSONError) -> Int {
         switch try byte(offset) {
         case UInt8(ascii: "\""): return try string(offset)
         case UInt8(ascii: "{"): return try object(offset, depth: depth)
@@ -41,7 +44,8 @@ struct JSONScanner: ~Escapable {
         return text.byte(at: offset)
     }
 
-    private func object(_ offset: Int, depth: Int) throws(JSONError) -> Int {
+    @_lifetime(self: copy self)
+    private mutating func object(_ offset: Int, depth: Int) throws(JSONError) -> Int {
         guard depth < Limits.Stanza.jsonDepth else { throw JSONError(.tooDeep, at: offset) }
         var at = afterBlanks(offset &+ 1)
         if try byte(at) == UInt8(ascii: "}") { return at &+ 1 }
@@ -58,7 +62,8 @@ struct JSONScanner: ~Escapable {
         }
     }
 
-    private func array(_ offset: Int, depth: Int) throws(JSONError) -> Int {
+    @_lifetime(self: copy self)
+    private mutating func array(_ offset: Int, depth: Int) throws(JSONError) -> Int {
         guard depth < Limits.Stanza.jsonDepth else { throw JSONError(.tooDeep, at: offset) }
         var at = afterBlanks(offset &+ 1)
         if try byte(at) == UInt8(ascii: "]") { return at &+ 1 }
