@@ -9,8 +9,22 @@ public struct PayloadTranslator: ~Copyable {
     private var body = ByteBuffer()
     private var key = ByteBuffer()
     private var value = ByteBuffer()
+    private var recipients = RecipientCache()
 
     public init() {}
+
+    /// Returns the text of `to`, and the registration if it is the token of one.
+    mutating func registration(
+        in reader: borrowing JSONReader, _ to: JSONSlice, _ seal: TokenSeal
+    ) -> (text: [UInt8], name: RegistrationName?) {
+        if reader.isPlain(to), let known = recipients.entry(of: reader.inside(to)) {
+            return (known.token, known.name)
+        }
+        let text = reader.string(to)
+        guard let name = seal.name(of: text.raw) else { return (text, nil) }
+        recipients.add(text, name)
+        return (text, name)
+    }
 
     /// Encodes the pairs of a message: `data` as it is, `notification` with the prefix `gcm.notification.`; or its `raw_data`.
     ///
@@ -102,6 +116,7 @@ public struct PayloadTranslator: ~Copyable {
         body.removeAll()
         key.removeAll()
         value.removeAll()
+        recipients = RecipientCache()
     }
 
     /// Appends one pair of `data` and returns its size.

@@ -88,15 +88,19 @@ extension PayloadTranslator {
         seal: TokenSeal, rules: MessageRules
     ) throws(Refusal) -> SendRequest {
         let message = try DownstreamMessage(payload, lenientLifetime: rules.lenientLifetime)
-        if message.condition == nil { to = payload.reader.string(message.to) }
+        var name: RegistrationName?
+        if message.condition == nil {
+            (to, name) = registration(in: payload.reader, message.to, seal)
+        }
         let topic = try Self.topicTarget(of: message, to: to, in: payload, rules)
         try Self.checkRawData(of: message, isToTopics: topic != nil)
         let body = try body(
             of: message, in: payload, reservesGCMPrefix: rules.reservesGCMPrefix,
             limit: rules.payloadBytes(isToTopics: topic != nil))
-        guard let recipient = topic.map({ Recipient.topic($0) }) ?? Recipient(token: to, seal: seal) else {
-            throw .invalidToken
-        }
+        guard
+            let recipient = topic.map({ Recipient.topic($0) }) ?? name.map({ .registration($0) })
+                ?? seal.group(of: to.raw).map({ .group($0) })
+        else { throw .invalidToken }
         return SendRequest(
             sender: sender, recipient: recipient,
             content: MessageContent(message, messageID: messageID, body: body))
