@@ -5,6 +5,8 @@ extension Limits {
         public static let requestHeadBytes = 16_384
         /// Bytes of a request line: the longest target in use is a token in a path.
         public static let requestLineBytes = 8_192
+        /// Bytes of a path or server key that a connection keeps to recognise it in the next request: the usual ones have under 100.
+        public static let recentTextBytes = 256
         /// Bytes of a chunk's size line or of one trailer: clients send neither extensions nor trailers.
         public static let chunkLineBytes = 1_024
         /// Bytes of a request body.

@@ -28,11 +28,10 @@ extension HTTPSession {
                 HostRequest(requestID: requester.requestID, question: .operation, request: request))
             return .wait(.operation)
         }
-        guard let path = HTTPPath(request.path) else {
+        guard let found = recent.endpoints(at: request.path, among: endpoints) else {
             let fault = RequestFault(.badRequest, "invalid path: expected two hexadecimal digits after %")
             return .answer(refusals.response(to: fault, of: request))
         }
-        let found = path.found(in: endpoints)
         guard let first = found.first else {
             let fault = RequestFault(.notFound, "There is nothing at this path.")
             return .answer(refusals.response(to: fault, of: request))

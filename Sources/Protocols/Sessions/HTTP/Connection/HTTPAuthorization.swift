@@ -39,7 +39,7 @@ extension HTTPSession {
     /// Returns the sender whose service account was granted the access token in an `Authorization` header (http 1.3).
     func project(of authorization: [UInt8]?, _ now: Now) throws(BearerFault) -> SenderRecord {
         guard let text = HTTPAuthorization.bearer(authorization),
-            let token = settings.seal.accessToken(text.raw),
+            let token = recent.accessToken(text, settings.seal),
             let record = settings.accounts.record(token.sender),
             record.accounts.contains(where: { settings.seal.mark(ofKeyID: $0.keyID) == token.account })
         else { throw settings.areSendersCurrent(now) ? .invalid : .unavailable }
@@ -60,7 +60,7 @@ extension HTTPSession {
         guard let key = HTTPAuthorization.serverKey(request.header("authorization")) else {
             throw HTTPRefusal(.unauthorizedPage)
         }
-        let digest = settings.digest(key)
+        let digest = recent.digest(ofKey: key, settings.digest)
         guard let sender = settings.senderOfKey(digest, now.wall) else {
             guard settings.areSendersCurrent(now) else { throw HTTPRefusal(.uncertainPage) }
             throw HTTPRefusal(settings.isKeySuspended(digest, now.wall) ? .suspendedPage : .unauthorizedPage)

@@ -17,6 +17,7 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
     let acceptedHosts: AcceptedHosts?
     /// Where a request for `/` is sent to; `nil` if nothing is there.
     let start: String?
+    let recent = RecentRequest()
     private var codec: any HTTPCodec
     /// Detects the preface of HTTP/2; `nil` once the version is known.
     private var preface: HTTP2Preface?
