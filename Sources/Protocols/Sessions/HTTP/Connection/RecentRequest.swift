@@ -4,7 +4,8 @@ import Wire
 
 /// What the bytes of the last request on a connection mean: most clients send the same path and the same credentials again.
 ///
-/// Nothing in it depends on the senders: whether they accept the credentials is looked up for each request.
+/// Nothing in it depends on the senders: whether they accept the credentials is looked up for each request. Credentials are compared in
+/// constant time, since a proxy may send the requests of several clients over one connection.
 final class RecentRequest {
     /// The endpoints of a path, with the values of their parameters.
     typealias Found = [(endpoint: HTTPEndpoint, captured: [[UInt8]])]
@@ -23,7 +24,7 @@ final class RecentRequest {
 
     /// Returns the digest of a server key.
     func digest(ofKey text: [UInt8], _ digest: ([UInt8]) -> SecretDigest) -> SecretDigest {
-        if let key, key.text == text { return key.digest }
+        if let key, ConstantTime.equal(key.text, text) { return key.digest }
         let made = digest(text)
         if Self.mayKeep(text) { key = (text, made) }
         return made
@@ -31,7 +32,7 @@ final class RecentRequest {
 
     /// Returns the content of an access token; `nil` if this server did not seal it.
     func accessToken(_ text: [UInt8], _ seal: TokenSeal) -> AccessToken? {
-        if let token, token.text == text { return token.content }
+        if let token, ConstantTime.equal(token.text, text) { return token.content }
         guard let content = seal.accessToken(text.raw) else { return nil }
         token = (text, content)
         return content
