@@ -204,6 +204,8 @@ public final class RocksStore: Store {
             return try reader.messages(device, after: after, limit: limit, part)
         case .gatewayMessage(let device, let sequence):
             return try reader.gatewayMessage(device, sequence, part)
+        case .named(let device, let id, let lookup):
+            return .named(device, try reader.named(id, of: device, part), lookup: lookup)
         case .gatewayDevices(let start, let limit, let partition):
             return try reader.gatewayDevices(from: start, limit: limit, of: partition)
         case .upstream(let sender, let after, let limit):

@@ -111,6 +111,20 @@ struct SnapshotReader: ~Copyable {
         return .messages(device, try join(page, of: device), isLast: isLast)
     }
 
+    /// Returns the messages of a device with an ID.
+    mutating func named(
+        _ id: [UInt8], of device: DeviceID, _ recent: RecentPart
+    ) throws(StoreError) -> [PersistentID] {
+        var found: [PersistentID] = []
+        _ = try page(.pending, device.number, SequenceNumber(0), .max, recent) { value, sequence in
+            guard let message = try? MessageRecord.message(value, device: device, sequence: sequence)
+            else { return false }
+            if message.isNamed(id) { found.append(message.persistentID) }
+            return true
+        }
+        return found
+    }
+
     /// Returns a page of a sender's mailbox.
     mutating func upstream(
         _ sender: SenderID, after: SequenceNumber, limit: Int, _ recent: RecentPart

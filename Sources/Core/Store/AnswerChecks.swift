@@ -17,6 +17,9 @@ extension StoreQuery {
                 owner == device && number == sequence && message?.device ?? device == device
                 && message?.sequence ?? sequence == sequence
             try demand(isMeant, "another message than requested", "device \(device.number)")
+        case (.named(let device, _, let lookup), .named(let owner, let found, let number)):
+            let isMeant = owner == device && number == lookup && found.isStrictlyAscending(by: \.sequence)
+            try demand(isMeant, "other messages than requested", "device \(device.number)")
         case (.gatewayDevices(let start, let limit, let partition), .gatewayDevices(let found, let next)):
             try check(found, next, start, limit, partition, partitions)
         case (.upstream(let sender, let after, let limit), .upstream(let owner, let page, _)):

@@ -221,6 +221,9 @@ public struct MemoryState: Sendable {
         case .gatewayMessage(let device, let sequence):
             let message = messages[device.number, sequence.number]
             return .gatewayMessage(device, sequence, message.map { joined($0) })
+        case .named(let device, let id, let lookup):
+            let found = messages.all(device.number).map(\.element).filter { $0.isNamed(id) }
+            return .named(device, found.map(\.persistentID), lookup: lookup)
         case .gatewayDevices(let start, let limit, let partition):
             let found = gatewayMarks.filter {
                 $0 >= start && self.partition(of: .device($0)) == partition

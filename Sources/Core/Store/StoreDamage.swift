@@ -59,7 +59,8 @@ extension StoreQuery {
     /// Returns the partition that owns what the query asks for. Returns `nil` if that does not follow from the query.
     public func partition(among partitions: Int) -> Int? {
         switch self {
-        case .device(let device), .messages(let device, _, _), .gatewayMessage(let device, _):
+        case .device(let device), .messages(let device, _, _), .gatewayMessage(let device, _),
+            .named(let device, _, _):
             PartitionKey.device(device).partition(of: partitions)
         case .upstream(let sender, _, _), .groupLabelled(let sender, _):
             PartitionKey.sender(sender).partition(of: partitions)

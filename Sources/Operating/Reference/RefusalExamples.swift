@@ -26,5 +26,6 @@ extension Refusal {
             .storeDamaged,
             .internalError,
             .draining,
+            .unknownMessage, .messageSent,
         ] + APNsRefusal.Kind.allCases.map { .apns(APNsRefusal($0)) }
 }

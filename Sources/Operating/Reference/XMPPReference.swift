@@ -5,7 +5,7 @@ import Wire
 public enum XMPPReference {
     /// Returns the reference in Markdown. `meaning` explains the word of a refusal.
     public static func text(meaning: (String) -> String) -> String {
-        connection + messages + fromDevices + errors(meaning)
+        connection + messages + fromDevices + extensions + errors(meaning)
     }
 
     /// The error codes of refused messages, each with the word of a reason and whether the message may succeed later.
@@ -90,6 +90,28 @@ public enum XMPPReference {
         """
     }
 
+    private static var extensions: String {
+        """
+        ## Extensions
+
+        What FCM does not have. Clients that were written for FCM never use it, and it changes nothing for them.
+
+        A message that waits for a device is cancelled by its `message_id` and its token. The request has a `message_id` of its own:
+
+        ```xml
+        <message><gcm xmlns="google:mobile:data">{"message_type":"cancel","message_id":"c-1","to":"TOKEN","cancel_message_id":"m-1"}</gcm></message>
+        ```
+
+        The ACK of the request follows when the cancellation is on disk: the message is not delivered, and has no receipt. All waiting messages of
+        the sender to the token with this ID are cancelled; it may also be the ID in an answer over HTTP. A NACK has the error
+        `\(ErrorCode.code(.messageSent))` if the message was sent to the device or to APNs, and `\(ErrorCode.code(.unknownMessage))` if none waits: it was delivered, has expired, was never
+        accepted, or belongs to another sender. A message to a topic or a group is cancelled for one of its devices, by the token. A request counts as a
+        message for the rates. FCM refuses an unknown `message_type`.
+
+
+        """
+    }
+
     private static func errors(_ meaning: (String) -> String) -> String {
         """
         ## Errors of messages
@@ -154,7 +176,7 @@ extension PayloadField {
             "An object of texts, up to \(Limits.Message.payloadBytes) bytes of keys and values with `notification`; keys may not be `from` or `message_type`, or begin with `google` or `gcm.`"
         case .notification: "An object with `title`, `body` and the other fields of a notification."
         case .rawData: "Bytes in Base64, in place of `data`."
-        case .from, .messageType, .registrationIDs, .notificationKey: nil
+        case .from, .messageType, .cancelMessageID, .registrationIDs, .notificationKey: nil
         }
     }
 }

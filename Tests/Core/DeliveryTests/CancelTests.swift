@@ -15,9 +15,8 @@ import Testing
         (bench.store.messages[device] ?? []).map(\.persistentID)
     }
 
-    private static func cancel(_ bench: Harness, _ messages: [PersistentID]) {
-        bench.post(.cancel(messages, of: device, Requester(connection: web, requestID: 9)))
-    }
+    /// Cancels a message by its persistent ID, as an operator does.
+    private static func cancel(_ bench: Harness, _ message: PersistentID) { bench.cancel(message.text) }
 
     /// The last steps of the messages in the history.
     private static func steps(_ bench: Harness) -> [TraceRecord.Step] {
@@ -32,24 +31,25 @@ import Testing
         bench.settle()
         let names = Self.names(bench)
         _ = Self.steps(bench)
-        Self.cancel(bench, [names[0], names[2]])
+        Self.cancel(bench, names[0])
+        Self.cancel(bench, names[2])
         bench.runTurns()
         #expect(bench.take(web).words.isEmpty, "not on disk")
         bench.settle()
-        #expect(bench.take(web).words == ["cancelled 9 2"])
+        #expect(bench.take(web).words == ["cancelled 9 1 0", "cancelled 9 1 0"])
         #expect(Self.steps(bench) == [.cancelled, .cancelled])
         #expect(bench.store.down.removed == 2 && bench.store.holds)
-        Self.cancel(bench, names)
+        for name in names { Self.cancel(bench, name) }
         bench.settle()
-        #expect(bench.take(web).words == ["cancelled 9 1"])
+        #expect(bench.take(web).words.sorted() == ["cancelled 9 0 0", "cancelled 9 0 0", "cancelled 9 1 0"])
         bench.login()
         bench.settle()
         #expect(bench.take(phone).compactMap(\.delivery).isEmpty)
         #expect(bench.store.upstream.values.allSatisfy { $0.isEmpty })
         bench.crash(seed: 3)
-        Self.cancel(bench, names)
+        for name in names { Self.cancel(bench, name) }
         bench.settle()
-        #expect(bench.take(web).words == ["cancelled 9 0"])
+        #expect(bench.take(web).words == [String](repeating: "cancelled 9 0 0", count: 3))
     }
 
     @Test(
@@ -60,15 +60,16 @@ import Testing
         bench.login()
         bench.submit(1, receipt: true)
         bench.settle()
-        let names = Self.names(bench)
-        Self.cancel(bench, names)
+        let name = Self.names(bench)[0]
+        Self.cancel(bench, name)
+        bench.cancel("m1", sender: Harness.sender)
         bench.settle()
-        #expect(bench.take(web).words == ["cancelled 9 0"] && names.count == 1)
+        #expect(bench.take(web).words == ["cancelled 9 0 1", "cancelled 9 0 1"])
         bench.post(.deviceClosed(phone, device))
-        Self.cancel(bench, names)
+        Self.cancel(bench, name)
         bench.settle()
-        #expect(bench.take(web).words == ["cancelled 9 1"])
-        bench.login(received: names)
+        #expect(bench.take(web).words == ["cancelled 9 1 0"])
+        bench.login(received: [name])
         bench.settle()
         #expect(!Self.steps(bench).contains(.delivered) && bench.store.down.delivered == 0)
         #expect(bench.store.upstream.values.allSatisfy { $0.isEmpty })
@@ -82,13 +83,13 @@ import Testing
         bench.settle()
         let sent = bench.take(phone).compactMap(\.delivery?.message)
         bench.post(.deviceAcknowledged(phone, device, sent.map(\.sequence)))
-        Self.cancel(bench, sent.map(\.persistentID))
+        Self.cancel(bench, sent[0].persistentID)
         bench.settle()
-        #expect(bench.take(web).words == ["cancelled 9 0"])
+        #expect(bench.take(web).words == ["cancelled 9 0 1"])
         #expect(bench.store.down.delivered == 1 && bench.store.upstream[Harness.sender]?.count == 1)
     }
 
-    @Test("a message that is not on disk yet is acknowledged and cancelled")
+    @Test("a message that is not on disk yet is acknowledged and cancelled, by either ID")
     func early() throws {
         let bench = Self.bench()
         bench.collectTopics([Harness.target])
@@ -98,10 +99,20 @@ import Testing
         let names = batch.mutations.compactMap { mutation in
             if case .putMessage(let message) = mutation { message.persistentID } else { nil }
         }
-        Self.cancel(bench, names)
+        Self.cancel(bench, names[0])
         bench.settle()
-        #expect(bench.take(web).words == ["cancelled 9 1"] && bench.take(appServer).words == ["ack 1"])
+        #expect(bench.take(web).words == ["cancelled 9 1 0"] && bench.take(appServer).words == ["ack 1"])
         #expect(Self.names(bench).isEmpty && bench.store.down.removed == 1)
+        // In one turn, and while the batch with the message is open.
+        bench.submit(2)
+        bench.cancel("m2", sender: Harness.sender)
+        bench.runTurns()
+        bench.submit(3)
+        bench.runTurns()
+        bench.cancel("m3", sender: Harness.sender)
+        bench.settle()
+        #expect(bench.take(web).words == ["cancelled 9 1 0", "cancelled 9 1 0"])
+        #expect(bench.take(appServer).words == ["ack 2", "ack 3"] && bench.store.down.removed == 3)
     }
 
     @Test(
@@ -110,7 +121,7 @@ import Testing
         let bench = Self.bench()
         bench.submit(1)
         bench.settle()
-        Self.cancel(bench, Self.names(bench))
+        Self.cancel(bench, Self.names(bench)[0])
         bench.runTurns()
         bench.apply(bench.partitions[0], failing: true)
         bench.reportOutcome(bench.partitions[0])
@@ -128,16 +139,18 @@ import Testing
         bench.settle()
         var name = Self.names(bench)[0]
         name.salt &+= 1
-        Self.cancel(bench, [name, PersistentID(sequence: SequenceNumber(1), salt: 1)])
+        Self.cancel(bench, name)
+        Self.cancel(bench, PersistentID(sequence: SequenceNumber(1), salt: 1))
         bench.settle()
-        #expect(bench.take(web).words == ["cancelled 9 0"])
+        #expect(bench.take(web).words == ["cancelled 9 0 0", "cancelled 9 0 0"])
         let other = Harness.withDevice(settings: Self.capped)
         for number in 1...2 as ClosedRange<UInt32> { other.submit(number) }
         other.settle()
         #expect(Self.names(other).count == 1, "canary: a marker")
-        Self.cancel(other, Self.names(other))
+        Self.cancel(other, Self.names(other)[0])
+        other.cancel("", sender: nil)
         other.settle()
-        #expect(other.take(web).words == ["cancelled 9 0"])
+        #expect(other.take(web).words == ["cancelled 9 0 0", "cancelled 9 0 0"])
     }
 
     private static var capped: DeliverySettings {
@@ -152,9 +165,10 @@ import Testing
         let bench = Harness.withApple()
         for number in 1...3 as ClosedRange<UInt32> { bench.submitApple(number) }
         bench.settle()
-        Self.cancel(bench, Self.names(bench).dropLast())
+        bench.cancel("m1", sender: Harness.sender)
+        bench.cancel("m2", sender: Harness.sender)
         bench.settle()
-        #expect(bench.take(web).words == ["cancelled 9 1"])
+        #expect(bench.take(web).words.sorted() == ["cancelled 9 0 1", "cancelled 9 1 0"])
         #expect(bench.take(appServer).words == ["ack 2"])
         var offered: [[UInt8]] = []
         while let delivery = bench.deliveries.first {
@@ -163,5 +177,18 @@ import Testing
         }
         #expect(offered == [bytes("m1"), bytes("m3")] && bench.store.holds)
         #expect(bench.take(appServer).words == ["ack 1", "ack 3"])
+    }
+}
+
+extension Harness {
+    /// Cancels the messages to a registration with an ID; without a sender as an operator does.
+    func cancel(
+        _ id: String, sender: SenderID? = nil, of name: RegistrationName = target, requestID: UInt32 = 9
+    ) {
+        post(
+            .cancel(
+                Cancellation(
+                    requester: Requester(connection: web, requestID: requestID), device: name.device,
+                    registration: sender == nil ? nil : name.number, sender: sender, messageID: bytes(id))))
     }
 }

@@ -227,6 +227,9 @@ struct FakeStore {
         case .gatewayMessage(let device, let sequence):
             let found = messages[device]?.first { $0.sequence == sequence }
             return .gatewayMessage(device, sequence, found.map { joined($0) })
+        case .named(let device, let id, let lookup):
+            let found = (messages[device] ?? []).filter { $0.isNamed(id) }
+            return .named(device, found.map(\.persistentID), lookup: lookup)
         case .gatewayDevices(let start, let limit, let partition):
             return gatewayDevices(from: start, limit, of: partition)
         case .upstream(let sender, let after, let limit):

@@ -171,7 +171,7 @@ extension SessionCommand {
                 + (record.refresh == nil ? " ended" : "")
         case .reply(let requestID, .forgotten(let registrations, let messages)):
             "forgotten \(requestID) \(registrations) \(messages)"
-        case .reply(let requestID, .cancelled(let count)): "cancelled \(requestID) \(count)"
+        case .reply(let requestID, .cancelled(let count, let late)): "cancelled \(requestID) \(count) \(late)"
         case .reply(let requestID, .imported(let outcomes)):
             "imported \(requestID) \(outcomes.map(\.rawValue).joined(separator: " "))"
         case .reply(let requestID, .traced(let note)):
@@ -212,6 +212,7 @@ extension StoreQuery {
         case .topicMessages: "topic messages"
         case .topicEntries: "topic log"
         case .topicDevices: "topic devices"
+        case .named: "named"
         }
     }
 }

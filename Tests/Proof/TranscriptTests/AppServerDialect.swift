@@ -108,8 +108,25 @@ struct AppServerDialect: TranscriptDialect {
             "group \(message.group.number) of \(message.group.sender.number) "
                 + Self.shown(message.content, requestID: "\(message.requester.requestID)")
         case .topic(_, .submitted(let message)): Self.shown(message)
+        case .device(_, .cancel(let request)): Self.shown(request)
         default: "\(event)"
         }
+    }
+
+    /// Returns a request to cancel a message.
+    static func shown(_ request: Cancellation) -> String {
+        "cancel #\(request.requester.requestID) \(String(decoding: request.messageID, as: UTF8.self))"
+            + " to=\(request.registration?.number ?? 0) sender=\(request.sender?.number ?? 0)"
+    }
+
+    /// Returns the answer to such a request: `#1 2 0` for two cancelled messages, and none that were sent; `#1` for a failure.
+    static func cancelled(_ words: [String]) -> SessionCommand {
+        let requestID = words.first.flatMap { UInt32($0.dropFirst()) } ?? .max
+        let counts = words.dropFirst().compactMap { Int($0) }
+        return .reply(
+            requestID: requestID,
+            counts.count == 2
+                ? .cancelled(counts[0], tooLate: counts[1]) : .registrationRefused(.serviceNotAvailable))
     }
 
     /// Returns a message to topics: the name, or the names of a condition and its truth table.
@@ -184,6 +201,7 @@ struct AppServerDialect: TranscriptDialect {
                         failed: failed.map { (member: TokenName($0.0), refusal: $0.1) })))
         case "nack":
             return Self.refusals[fields.last].map { .submission(requestID: fields.requestID, .refused($0)) }
+        case "cancelled": return Self.cancelled(fields.words)
         case "upstream": return .appServer(.deliver(upstream(fields, kind: .message)))
         case "receipt":
             return .appServer(

@@ -143,6 +143,7 @@ struct HTTPDialect: TranscriptDialect {
                 "installation #\(requestID ?? "\(request.requester.requestID)") \(Self.text(request.installation)) "
                 + "sender=\(request.sender?.number ?? 0) \(Self.shown(request.action))"
         case .device(_, .registerWeb(let request)): return Self.shown(request)
+        case .device(_, .cancel(let request)): return AppServerDialect.shown(request)
         case .device(_, .token(let request)):
             let requestID = RecipientRequestID.parts(request.requester.requestID).map { "\($0).\($1)" }
             return "address #\(requestID ?? "\(request.requester.requestID)") \(request.name.number.number) "
@@ -297,6 +298,7 @@ struct HTTPDialect: TranscriptDialect {
             return .submission(requestID: requestID, .accepted(id: id, canonical: nil))
         case "refuse":
             return TranscriptWebPush.refusal(words[2]).map { .submission(requestID: requestID, .refused($0)) }
+        case "cancelled": return AppServerDialect.cancelled(Array(words.dropFirst()))
         case "drain": return .connection(.drain)
         case "close": return CloseReason(rawValue: words[1]).map { .connection(.close($0)) }
         default: return nil

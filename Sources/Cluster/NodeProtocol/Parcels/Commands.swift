@@ -280,7 +280,7 @@ extension RequestReply: NodeCases {
             try w.put(Case.forgotten, registrations, messages)
         case .imported(let outcomes): try w.put(Case.imported, outcomes)
         case .traced(let record): try w.put(Case.traced, record)
-        case .cancelled(let count): try w.put(Case.cancelled, count)
+        case .cancelled(let count, let late): try w.put(Case.cancelled, count, late)
         }
     }
 
@@ -305,7 +305,7 @@ extension RequestReply: NodeCases {
         case .forgotten: return .forgotten(registrations: try r.get(), messages: try r.get())
         case .imported: return .imported(try r.get("outcomes"))
         case .traced: return .traced(try r.get())
-        case .cancelled: return .cancelled(try r.get())
+        case .cancelled: return .cancelled(try r.get(), tooLate: try r.get())
         }
     }
 }

@@ -93,7 +93,7 @@ extension DeviceEvent: NodeCases {
         case .markedForGateway: try w.put(Case.markedForGateway)
         case .unseen: try w.put(Case.unseen)
         case .topicsDue: try w.put(Case.topicsDue)
-        case .cancel(let messages, let requester): try w.put(Case.cancel, messages, requester)
+        case .cancel(let request): try w.put(Case.cancel, request)
         }
     }
 
@@ -126,7 +126,7 @@ extension DeviceEvent: NodeCases {
         case .markedForGateway: .markedForGateway
         case .unseen: .unseen
         case .topicsDue: .topicsDue
-        case .cancel: .cancel(try r.get("messages"), try r.get())
+        case .cancel: .cancel(try r.get())
         }
     }
 }

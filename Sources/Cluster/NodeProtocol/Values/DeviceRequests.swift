@@ -182,6 +182,15 @@ extension TopicRequest: NodeFields {
     }
 }
 
+extension Cancellation: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(
+            requester: try c(v?.requester), device: try c(v?.device),
+            registration: try c.optional(v?.registration, "registration"),
+            sender: try c.optional(v?.sender, "sender"), messageID: try c(v?.messageID, "message ID"))
+    }
+}
+
 extension TokenRequest: NodeFields {
     static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
         Self(

@@ -7,6 +7,7 @@ enum RefusalCase: UInt8, CaseNumber {
     case wrongType, outOfRange, notAllowed, tooLarge, reservedKey, conflict, repeatedMessageID, badAck
     case invalidToken, senderMismatch, notRegistered, packageMismatch, senderSuspended, deviceRateExceeded
     case senderRateExceeded, topicRateExceeded, unavailable, internalError, draining, apns, storeDamaged
+    case unknownMessage, messageSent
 
     static let kind: StaticString = "refusal"
 }
@@ -38,6 +39,8 @@ extension Refusal: NodeCases {
         case .storeDamaged: try w.put(Case.storeDamaged)
         case .internalError: try w.put(Case.internalError)
         case .draining: try w.put(Case.draining)
+        case .unknownMessage: try w.put(Case.unknownMessage)
+        case .messageSent: try w.put(Case.messageSent)
         case .apns(let refusal): try w.put(Case.apns, refusal)
         }
     }
@@ -70,6 +73,8 @@ extension Refusal: NodeCases {
         case .storeDamaged: .storeDamaged
         case .internalError: .internalError
         case .draining: .draining
+        case .unknownMessage: .unknownMessage
+        case .messageSent: .messageSent
         case .apns: .apns(try r.get())
         }
     }

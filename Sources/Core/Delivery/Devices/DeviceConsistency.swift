@@ -16,13 +16,14 @@ extension DeviceEvent {
         case .subscribe(let request): request.name.device == device
         case .token(let request): request.name.device == device
         case .gatewayAnswered(let answer): answer.registration.device == device
+        case .cancel(let request): request.device == device
         case .imported(let rows):
             rows.device == device && rows.record.map { $0.device == device } ?? true
                 && rows.registrations.allSatisfy { $0.name.device == device }
                 && rows.subscriptions.allSatisfy { $0.name.device == device }
         case .acknowledged, .writable, .congested, .idleChanged, .closed, .upstreamAnswered, .receiptStored,
             .receiptRefused, .installationFound, .gatewayDue, .markedForGateway, .topicsDue, .forget,
-            .cancel, .unseen:
+            .unseen:
             true
         }
     }

@@ -27,8 +27,9 @@ extension DeviceHub {
                 turn.refuseInstallation(request, .serviceNotAvailable)
             }
         case .imported(let rows): turn.refuseRequest(rows.requester, .serviceNotAvailable)
-        case .forget(let requester), .cancel(_, let requester), .unregisterToken(_, let requester):
+        case .forget(let requester), .unregisterToken(_, let requester):
             turn.refuseRequest(requester, .serviceNotAvailable)
+        case .cancel(let request): turn.refuseRequest(request.requester, .serviceNotAvailable)
         case .upstreamReturned(let gone):
             // The next search for expired messages returns it again.
             turn.forward(.upstreamReturnFinished(gone.sender, gone.sequence, hasFailed: true))

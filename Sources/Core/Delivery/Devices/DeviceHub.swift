@@ -16,6 +16,8 @@ struct DeviceHub: ~Copyable {
     var feed = TopicFeed()
     /// The pairs that its messages share.
     var bodies = SharedBodies()
+    /// The requests that wait for the store to find messages by an ID.
+    var lookups = MessageLookups()
     /// Expired messages of devices that were not in memory, and are removed.
     var removedUnread = UnreadRemovals()
     /// What its registrations wait for at the APNs gateway.
@@ -83,7 +85,7 @@ struct DeviceHub: ~Copyable {
         // What it has for the gateway was offered when the device was read.
         case .markedForGateway: entry.unmarkIfUnused(&turn)
         case .forget(let requester): forget(entry, requester, &turn)
-        case .cancel(let messages, let requester): cancel(messages, for: requester, entry, &turn)
+        case .cancel(let request): cancel(request, entry, &turn)
         case .imported(let rows): imported(rows, entry, &turn)
         case .topicsDue: topicDeviceVisited(hasFailed: false, &turn)
         case .unseen: unseen(entry, &turn)
@@ -255,6 +257,7 @@ struct DeviceHub: ~Copyable {
                 handle(.upstreamReceived(upstream), of: entry.device, &turn)
             }
         case .gatewayEnd(let number, let sequence): endStored(sequence, of: number, entry, &turn)
+        case .cancellation(let request): handle(.cancel(request), of: entry.device, &turn)
         // If the message may still be stored, it will be sent again.
         case .refusal(let replyTo, let refusal):
             turn.refuse(replyTo, outcome.hasFailed ? .unavailable : refusal)

@@ -66,6 +66,9 @@ public struct StoredMessage: Sendable, Equatable, HasMessageFields {
     /// The id under which the device receives and acknowledges it.
     public var persistentID: PersistentID { PersistentID(sequence: sequence, salt: salt) }
 
+    /// Whether it is a message to which its submitter gave this ID.
+    public func isNamed(_ id: [UInt8]) -> Bool { kind == .message && messageID == id }
+
     /// Creates a message, marker or report whose bytes may be shared.
     public init(
         device: DeviceID, sequence: SequenceNumber, salt: UInt32, registration: RegistrationNumber,

@@ -40,6 +40,8 @@ enum DeviceWaiter {
     case upstream(UpstreamSubmission)
     /// The end of a message that the APNs gateway has answered: offer the next one of its registration.
     case gatewayEnd(RegistrationNumber, SequenceNumber)
+    /// A request to cancel messages that were not on disk: find them.
+    indirect case cancellation(Cancellation)
     /// A submission that is refused for good, because of a change that was not on disk: Apple has refused its message, or its
     /// registration has ended.
     indirect case refusal(ReplyTo, Refusal)

@@ -107,10 +107,8 @@ extension Event {
         .device(device, .forget(requester))
     }
 
-    /// An operator cancels messages that wait for a device.
-    public static func cancel(
-        _ messages: [PersistentID], of device: DeviceID, _ requester: Requester
-    ) -> Event { .device(device, .cancel(messages, requester)) }
+    /// An operator or an app server cancels messages that wait for a device.
+    public static func cancel(_ request: Cancellation) -> Event { .device(request.device, .cancel(request)) }
 
     /// An operator imports rows of a device.
     public static func imported(_ rows: DeviceImport) -> Event { .device(rows.device, .imported(rows)) }

@@ -70,8 +70,8 @@ public enum DeviceEvent: Sendable {
     indirect case installationFound(InstallationRequest, [RegistrationName])
     /// An operator removes the device: its registrations and messages are removed, and its connection is closed.
     case forget(Requester)
-    /// An operator cancels messages that wait for the device.
-    case cancel([PersistentID], Requester)
+    /// An operator or an app server cancels messages that wait for the device.
+    indirect case cancel(Cancellation)
     /// An operator imports rows of the device.
     indirect case imported(DeviceImport)
     /// The gateway answered a delivery to one of its registrations.

@@ -93,6 +93,7 @@ extension Partition {
             devices.pageLoaded(device, messages, isLast: isLast, &turn)
         case .gatewayMessage(let device, let sequence, let message):
             devices.gatewayMessageLoaded(message, sequence, of: device, &turn)
+        case .named(_, let found, let lookup): devices.namedLoaded(found, lookup: lookup, &turn)
         case .gatewayDevices(let found, let next): devices.markedLoaded(found, next: next, &turn)
         case .upstream(let sender, let messages, let isLast):
             senders.pageLoaded(sender, messages, isLast: isLast, &turn)
@@ -136,6 +137,7 @@ extension Partition {
         case .messages(let device, _, _): devices.pageLoadFailed(device, isDamage: isDamage, &turn)
         case .gatewayMessage(let device, let sequence):
             devices.gatewayMessageFailed(device, sequence, &turn)
+        case .named(_, _, let lookup): devices.namedFailed(lookup: lookup, &turn)
         case .gatewayDevices: devices.gateway.search.failed(&turn)
         case .upstream(let sender, _, _): senders.pageLoadFailed(sender, &turn)
         case .expired:

@@ -91,8 +91,8 @@ public enum RequestReply: Sendable {
     indirect case installation(InstallationRecord, registrations: Int)
     /// An operator's request removed a device; with the counts of what was removed.
     case forgotten(registrations: Int, messages: Int)
-    /// An operator's request cancelled this number of messages; the others were not waiting.
-    case cancelled(Int)
+    /// A request cancelled this number of messages; it was too late for others, which have been sent.
+    case cancelled(Int, tooLate: Int)
     /// The outcomes of imported rows, in their order.
     indirect case imported([ImportOutcome])
     /// A step of a message of the traced device.

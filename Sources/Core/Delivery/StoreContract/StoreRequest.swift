@@ -208,6 +208,8 @@ public enum StoreQuery: Sendable, Equatable {
     case messages(DeviceID, after: SequenceNumber, limit: Int)
     /// A message for the APNs gateway, with its body.
     case gatewayMessage(DeviceID, SequenceNumber)
+    /// The messages of a device to which their submitters gave an ID. The answer repeats `lookup`.
+    case named(DeviceID, [UInt8], lookup: UInt64)
     /// Marked devices of a partition, in the order of IDs from `from` on, up to `limit`.
     case gatewayDevices(from: DeviceID, limit: Int, partition: Int)
     /// Upstream messages of a sender, oldest first, after a sequence number, up to `limit`.
@@ -351,6 +353,8 @@ public enum StoreResult: Sendable {
     case messages(DeviceID, [StoredMessage], isLast: Bool)
     /// To `.gatewayMessage`; `nil` if it does not exist.
     case gatewayMessage(DeviceID, SequenceNumber, StoredMessage?)
+    /// To `.named`, oldest first.
+    case named(DeviceID, [PersistentID], lookup: UInt64)
     /// To `.gatewayDevices`; `next` is where the search continues, `nil` at its end.
     case gatewayDevices([DeviceID], next: DeviceID?)
     /// To `.upstream`; `isLast` if no message follows.

@@ -156,7 +156,7 @@ struct RecentMessages: Sendable {
     /// Returns the recent messages that belong to the answer of a load.
     func part(of load: StoreQuery) -> RecentPart {
         switch load {
-        case .device(let device):
+        case .device(let device), .named(let device, _, _):
             let part = parts[partition(of: .device(device))]
             return RecentPart(rows: part.messages.all(device.number).map { row($0, $1) })
         case .messages(let device, let after, let limit):

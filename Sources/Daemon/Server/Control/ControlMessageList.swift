@@ -97,54 +97,31 @@ extension ControlServer {
     }
 }
 
-/// The cancellation of messages. Their partition decides: what the store has here only gives their names.
+/// The cancellation of messages, on which their partition decides.
 extension ControlServer {
     func cancelMessages(
         _ command: CancelMessages, _ call: Call
     ) throws(OperatorProblem) -> CancelMessages.Answer {
         let (device, only) = try resolved(command.device)
-        let messages = try names(of: Array(command.messageID.utf8), device, only)
-        guard !messages.isEmpty else {
-            throw OperatorProblem(
-                "no message with this ID waits for the device",
-                hint: "ccsctl messages find shows what became of it")
+        let answer = try submit(from: call.connection) {
+            .cancel(
+                Cancellation(
+                    requester: $0, device: device, registration: only, sender: nil,
+                    messageID: Array(command.messageID.utf8)))
         }
-        let answer = try submit(from: call.connection) { .cancel(messages, of: device, $0) }
-        guard case .reply(_, .cancelled(let count)) = answer else {
+        guard case .reply(_, .cancelled(let count, let late)) = answer else {
             throw OperatorProblem(
                 "the change was not confirmed, and may still take effect",
                 hint: "see the log of ccsd for the reason, then repeat the command")
         }
         guard count > 0 else {
             throw OperatorProblem(
-                "too late: the message was sent to the device, or has ended meanwhile",
+                late > 0
+                    ? "too late: the message was sent to the device"
+                    : "no message with this ID waits for the device",
                 hint: "ccsctl messages find shows what became of it")
         }
-        return CancelMessages.Answer(cancelled: count, tooLate: messages.count - count)
-    }
-
-    /// Returns the persistent IDs of the pending messages of a device that have an ID.
-    private func names(
-        of id: [UInt8], _ device: DeviceID, _ only: RegistrationNumber?
-    ) throws(OperatorProblem) -> [PersistentID] {
-        var names: [PersistentID] = []
-        var after = SequenceNumber(0)
-        while true {
-            let start = after
-            let loaded = try reading { () throws(StoreError) in
-                try daemon.storage.store.load(
-                    .messages(device, after: start, limit: Limits.Operator.messagesPerRead))
-            }
-            guard case .messages(_, let messages, let isLast) = loaded else { return names }
-            for message in messages where message.kind == .message {
-                guard only == nil || message.registration == only,
-                    message.messageID == id || message.persistentID.text.utf8.elementsEqual(id)
-                else { continue }
-                names.append(message.persistentID)
-            }
-            guard !isLast, let last = messages.last else { return names }
-            after = last.sequence
-        }
+        return CancelMessages.Answer(cancelled: count, tooLate: late)
     }
 }
 

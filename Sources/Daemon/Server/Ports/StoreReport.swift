@@ -67,6 +67,7 @@ extension StoreQuery {
         case .topicMessages: 11
         case .topicEntries: 12
         case .topicDevices: 13
+        case .named: 14
         }
     }
 }

@@ -28,6 +28,8 @@ extension Limits {
         /// Reports of expired upstream messages that wait for one device: five apps with all the messages they may have in
         /// progress. Beyond it the oldest is dropped.
         public static let sendErrorsPerDevice = 100
+        /// Searches for the messages with an ID that one partition has open: ten times those of one connection.
+        public static let lookups = 1_000
         /// Pairs in one upstream message: the payload limit counts keys and values alone, so empty ones need their own.
         public static let upstreamPairs = 1_024
         /// Seconds after which an unacknowledged receipt leaves the window: most clients never acknowledge receipts.

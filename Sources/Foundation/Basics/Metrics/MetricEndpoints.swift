@@ -32,6 +32,7 @@ extension Metric {
         "POST /v1/projects/{project}/messages:send",
         "GET /v1/projects/{project}/messages/{message}",
         "GET /v1/projects/{project}/deliveryData",
+        "DELETE /v1/projects/{project}/registrations/{registration}/messages/{message}",
         "POST /batch",
         "POST /v1/projects/{project}/registrations/{registration}/topicSubscriptions",
         "GET /v1/projects/{project}/registrations/{registration}/topicSubscriptions",
@@ -71,6 +72,6 @@ extension Metric {
     public static let storeQueries = [
         "device", "messages", "gateway_message", "gateway_devices", "upstream", "expired", "unseen", "group",
         "group_labelled", "installation", "unused_installations", "topic_messages", "topic_entries",
-        "topic_devices",
+        "topic_devices", "named",
     ]
 }

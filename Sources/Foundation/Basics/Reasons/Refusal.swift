@@ -49,6 +49,10 @@ public enum Refusal: Error, Sendable, Equatable {
     case internalError
     /// The connection is draining and accepts no new messages.
     case draining
+    /// No message of the sender with this ID waits, so that none can be cancelled.
+    case unknownMessage
+    /// The message to cancel was sent to the device or to APNs.
+    case messageSent
     /// APNs, or the gateway to it, does not take the message.
     case apns(APNsRefusal)
 
@@ -86,6 +90,8 @@ public enum Refusal: Error, Sendable, Equatable {
         case .storeDamaged: "store_damaged"
         case .internalError: "internal_error"
         case .draining: "draining"
+        case .unknownMessage: "unknown_message"
+        case .messageSent: "message_sent"
         case .apns(let refusal): refusal.kind.rawValue
         }
     }

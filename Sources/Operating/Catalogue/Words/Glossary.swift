@@ -97,6 +97,8 @@ public enum Glossary {
         ),
         ("internal_error", "A bug in ccsd: please report it with the log."),
         ("draining", "The connection is about to end: send the message on a new one."),
+        ("unknown_message", "No message of the sender with this ID waits for the device: none is cancelled."),
+        ("message_sent", "Too late to cancel the message: the device or APNs has got it."),
         (
             "apns_credential",
             "No valid APNs credential for the iOS app: add or renew it with ccsctl apns add."

@@ -60,6 +60,13 @@ extension HTTPDescription {
         atFCM:
             "404; the Firebase Cloud Messaging Data API has deliveryData of Android apps on another host.")
 
+    static let cancelMessage = HTTPDescription(
+        .appServers,
+        "Cancels the messages of the project with this ID that wait for an app instance: they are not delivered, and get no receipt. The ID is that of the answer to the submission, or the message_id of XMPP. 404 if none waits, 409 if it was sent to the device or to APNs. Counts as a message for the rates.",
+        hosts: [], credentials: [.accessToken, .serverKey],
+        [Answer(.ok, .json(.ref(.empty))), Answer(.conflict, .json(.ref(.rpcError)))] + v1Faults
+    ).asExtension(atFCM: "404, as for any path that it does not have.")
+
     private static let deliveryDay = JSONValue.answer([
         ("date", .answer([("year", .whole()), ("month", .whole(1, 12)), ("day", .whole(1, 31))])),
         (
@@ -290,6 +297,7 @@ extension HTTPEndpoint.Action {
         case .sendMessage: .sendMessage
         case .messageHistory: .messageHistory
         case .deliveryData: .deliveryData
+        case .cancelMessage: .cancelMessage
         case .sendBatch: .sendBatch
         case .topicSubscription(let method): .topicSubscription(method)
         case .grantToken: .grantToken

@@ -71,6 +71,8 @@ enum Describe {
             "upstream \(sender.number): \(page.map { text($0.messageID) + " " + short($0.sequence.number) }) last \(isLast)"
         case .gatewayMessage(let device, let sequence, let message):
             "gateway message \(short(device.number)) \(short(sequence.number))\(message == nil ? " is gone" : "")"
+        case .named(let device, let found, _):
+            "named \(short(device.number)): \(found.map { short($0.sequence.number) })"
         case .gatewayDevices(let devices, let next):
             "gateway devices \(devices.map { short($0.number) }), next \(next.map { short($0.number) } ?? "none")"
         case .expired(let entries): "expired \(entries.count)\(entries.map { " \($0)" }.joined())"

@@ -33,7 +33,7 @@ extension AppServerSession {
             let payload = try AppServerPayload(text)
             switch payload.kind {
             case .acknowledgement: received(acknowledgement: payload, &io)
-            case .downstream:
+            case .downstream, .cancellation:
                 stream?.postpone(number)
                 if isDraining || (inboundQueue.isEmpty && submissions.hasRoom && !isCongested) {
                     try submit(payload, number, receivedAt, &io)
@@ -63,6 +63,13 @@ extension AppServerSession {
             guard !isDraining else { throw recentIDs.contains(hash) ? .repeatedMessageID : .draining }
             guard recentIDs.remember(hash) else { throw .repeatedMessageID }
             var to: [UInt8] = []
+            guard payload.kind != .cancellation else {
+                let request = try CancelRequest(payload)
+                let target = try target(of: request)
+                let requestID = submissions.open(
+                    messageID: id, to: request.to, hash: hash, number: number, receivedAt: receivedAt)
+                return cancel(request, of: target, sender, requestID, &io)
+            }
             let request = try translator.sendRequest(
                 payload, messageID: id, to: &to, sender: sender, seal: settings.seal, rules: settings.rules)
             let requestID = submissions.open(
@@ -125,7 +132,7 @@ extension AppServerSession {
     }
 
     /// Writes the NACK for a message that the core has refused. If a retry can help, its ID may be used again.
-    private mutating func refuse(_ requestID: UInt32, _ refusal: Refusal, _ io: inout SessionIO) {
+    mutating func refuse(_ requestID: UInt32, _ refusal: Refusal, _ io: inout SessionIO) {
         guard state.isReady || state.isFinishing, let entry = submissions.close(requestID) else { return }
         if refusal.isRetryable { recentIDs.forget(entry.hash) }
         AnswerWriter.appendNack(
@@ -144,7 +151,7 @@ extension AppServerSession {
         answered(entry.number, &io)
     }
 
-    private mutating func answered(_ number: UInt32, _ io: inout SessionIO) {
+    mutating func answered(_ number: UInt32, _ io: inout SessionIO) {
         stream?.markAnswered(number)
         endStanza(&io)
         submitQueued(&io)

@@ -171,7 +171,8 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
         case .submission(let requestID, let reply): answered(requestID, reply, &io)
         case .appServer(let command): perform(command, now, &io)
         case .connection(let command): perform(command, &io)
-        case .device, .reply: io.rejectMisdirected(command)
+        case .reply(let requestID, let reply): answered(cancellation: requestID, reply, &io)
+        case .device: io.rejectMisdirected(command)
         }
         endCall(sentBefore, now, &io)
     }

@@ -7,8 +7,14 @@ extension AppServerPayload {
         if let type = self[.messageType] {
             guard reader.kind(type) == .string else { throw wrongType(.messageType, "java.lang.String") }
             throw .notAllowed(
-                field: PayloadField.messageType.name, value: shown(type), allowed: "ack, nack")
+                field: PayloadField.messageType.name, value: shown(type), allowed: "ack, nack, cancel")
         }
+        try checkMessageID()
+        try checkNUL()
+    }
+
+    /// Refuses a message ID that is too long.
+    func checkMessageID() throws(Refusal) {
         if let id = self[.messageID], id.end - id.start > Limits.AppServer.messageIDBytes {
             let bytes = reader.string(id).count
             guard bytes <= Limits.AppServer.messageIDBytes else {
@@ -17,7 +23,6 @@ extension AppServerPayload {
                 )
             }
         }
-        try checkNUL()
     }
 
     /// Refuses U+0000 in any field that is read: XML cannot carry it, and devices end strings at it.

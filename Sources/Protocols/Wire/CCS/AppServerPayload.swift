@@ -31,11 +31,13 @@ public struct AppServerPayload: ~Copyable, ~Escapable {
         case downstream
         /// The answer to an upstream message or receipt: `ack` or `nack`.
         case acknowledgement
+        /// A request to cancel a message, an extension of ccsd: `cancel`.
+        case cancellation
     }
 
     /// The reader of the document.
     public let reader: JSONReader
-    private let places: InlineArray<19, Place>
+    private let places: InlineArray<20, Place>
     /// One bit for each field that is present.
     private let present: UInt32
 
@@ -50,7 +52,7 @@ public struct AppServerPayload: ~Copyable, ~Escapable {
         let reader: JSONReader
         do throws(JSONError) { reader = try JSONReader(text) } catch { throw .notJSON(error) }
         guard reader.kind(reader.root) == .object else { throw .notObject }
-        var places = InlineArray<19, Place> { _ in Place() }
+        var places = InlineArray<20, Place> { _ in Place() }
         var present: UInt32 = 0
         var cursor = reader.begin(reader.root)
         while let member = reader.nextMember(&cursor) {
@@ -78,11 +80,13 @@ public struct AppServerPayload: ~Copyable, ~Escapable {
         return places[field.rawValue].slice
     }
 
-    /// The kind by `message_type`; values other than `ack` and `nack` count as downstream, where `checkCommonFields` refuses them.
+    /// The kind by `message_type`; values other than `ack`, `nack` and `cancel` count as downstream, where `checkCommonFields` refuses them.
     public var kind: Kind {
         guard let type = self[.messageType], reader.kind(type) == .string else { return .downstream }
-        return reader.string(type, equals: "ack") || reader.string(type, equals: "nack")
-            ? .acknowledgement : .downstream
+        if reader.string(type, equals: "ack") || reader.string(type, equals: "nack") {
+            return .acknowledgement
+        }
+        return reader.string(type, equals: "cancel") ? .cancellation : .downstream
     }
 
     /// Returns the message ID. Throws `noMessageID` if there is none that a NACK could repeat.

@@ -16,6 +16,8 @@ public enum ErrorCode {
         case .senderRateExceeded, .unavailable, .storeDamaged: "SERVICE_UNAVAILABLE"
         case .internalError: "INTERNAL_SERVER_ERROR"
         case .draining: "CONNECTION_DRAINING"
+        case .unknownMessage: "UNKNOWN_MESSAGE"
+        case .messageSent: "MESSAGE_SENT"
         case .apns(let refusal): code(refusal)
         }
     }
@@ -62,6 +64,8 @@ public enum ErrorCode {
         case .storeDamaged: buffer.append(DamageText.value)
         case .internalError: buffer.append("Internal server error, retry later")
         case .draining: buffer.append("Connection is draining")
+        case .unknownMessage: buffer.append("No message of this sender with this id waits for the device")
+        case .messageSent: buffer.append("Too late: the message was sent to the device")
         case .apns(let refusal): append(text: APNsText.description(of: refusal), as: form, into: &buffer)
         default: append(text: formText(refusal), as: form, into: &buffer)
         }

@@ -7,6 +7,7 @@ public enum PayloadField: Int, CaseIterable, Sendable {
     case condition
     case messageID
     case messageType
+    case cancelMessageID
     case collapseKey
     case priority
     case contentAvailable
@@ -30,6 +31,7 @@ public enum PayloadField: Int, CaseIterable, Sendable {
         case .condition: "condition"
         case .messageID: "message_id"
         case .messageType: "message_type"
+        case .cancelMessageID: "cancel_message_id"
         case .collapseKey: "collapse_key"
         case .priority: "priority"
         case .contentAvailable: "content_available"
@@ -67,6 +69,7 @@ public enum PayloadField: Int, CaseIterable, Sendable {
         case 16 where name.equals("registration_ids"): self = .registrationIDs
         case 16 where name.equals("notification_key"): self = .notificationKey
         case 17 where name.equals("content_available"): self = .contentAvailable
+        case 17 where name.equals("cancel_message_id"): self = .cancelMessageID
         case 23 where name.equals("restricted_package_name"): self = .restrictedPackageName
         case 26 where name.equals("delivery_receipt_requested"): self = .deliveryReceiptRequested
         default: return nil

@@ -100,6 +100,10 @@ public struct V1Error: Error, Sendable {
         case .internalError:
             self.init(.internalError, "Internal error encountered.", code: .internalError)
         case .apns(let refusal): self.init(refusal)
+        // Without a code: it would mean that the token was deleted.
+        case .unknownMessage:
+            self.init(.notFound, "No message of this project with this ID waits for the device.")
+        case .messageSent: self.init(.conflict, "Too late: the message was sent to the device.")
         }
         self.refusal = refusal
     }

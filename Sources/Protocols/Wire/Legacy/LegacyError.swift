@@ -14,7 +14,8 @@ public enum LegacyError {
             .tooLarge(field: PayloadField.rawData.name, _, _):
             "MessageTooBig"
         case .reservedKey: "InvalidDataKey"
-        case .wrongType, .outOfRange, .notAllowed, .tooLarge, .conflict, .repeatedMessageID, .badAck:
+        case .wrongType, .outOfRange, .notAllowed, .tooLarge, .conflict, .repeatedMessageID, .badAck,
+            .unknownMessage, .messageSent:
             "InvalidParameters"
         case .invalidToken: "InvalidRegistration"
         case .senderMismatch, .senderSuspended: "MismatchSenderId"

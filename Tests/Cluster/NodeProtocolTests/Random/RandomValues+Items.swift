@@ -36,7 +36,7 @@ extension RandomValues {
             case .markedForGateway: .markedForGateway
             case .unseen: .unseen
             case .topicsDue: .topicsDue
-            case .cancel: .cancel(list { $0.persistentID() }, requester())
+            case .cancel: .cancel(cancellation())
             }
         return .device(device(), event)
     }
@@ -188,7 +188,7 @@ extension RandomValues {
             case .forgotten: .forgotten(registrations: integer(), messages: integer())
             case .imported: .imported(list { $0.one() })
             case .traced: .traced(traceRecord())
-            case .cancelled: .cancelled(integer())
+            case .cancelled: .cancelled(integer(), tooLate: integer())
             }
         return .reply(requestID: small(), reply)
     }

@@ -142,6 +142,12 @@ extension RandomValues {
             requester: requester(), name: name(), token: digest(), topic: topic(), isEnd: flag())
     }
 
+    mutating func cancellation() -> Cancellation {
+        Cancellation(
+            requester: requester(), device: device(), registration: optional { $0.registrationNumber() },
+            sender: optional { $0.sender() }, messageID: bytes())
+    }
+
     mutating func tokenRequest() -> TokenRequest {
         TokenRequest(requester: requester(), name: name(), sender: sender(), action: tokenAction(one()))
     }
@@ -298,6 +304,8 @@ extension RandomValues {
         case .senderRateExceeded: .senderRateExceeded
         case .topicRateExceeded: .topicRateExceeded
         case .storeDamaged: .storeDamaged
+        case .unknownMessage: .unknownMessage
+        case .messageSent: .messageSent
         case .unavailable: .unavailable
         case .internalError: .internalError
         case .draining: .draining

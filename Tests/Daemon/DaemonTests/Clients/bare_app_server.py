@@ -1,5 +1,7 @@
 """An app server on a bare socket, for behaviour that no library shows. Arguments: port, sender; the key on standard input."""
 import base64
+import html
+import json
 import re
 import socket
 import ssl
@@ -106,12 +108,64 @@ def guess(port, sender, key, command):
     emit("guessed", failures=failures, other=other)
 
 
+class Dialogue:
+    """An app server whose stanzas come from commands."""
+
+    def __init__(self, port, sender, key):
+        self.bare = Bare(port)
+        self.bare.log_in(sender, key)
+        self.text = ""
+        self.receipts = []
+
+    def read(self):
+        """Reads a record. Returns the answers in it by ID, or None at the end."""
+        record = self.bare.read()
+        if not record:
+            return None
+        *whole, self.text = (self.text + record).split("</message>")
+        answers = {}
+        for stanza in whole:
+            found = json.loads(html.unescape(re.search("{.*}", stanza).group(0)))
+            kind = found.get("message_type")
+            if kind == "receipt":
+                self.receipts.append(found["data"]["original_message_id"])
+            elif kind in ("ack", "nack"):
+                answers[found["message_id"]] = found.get("error", kind)
+        return answers
+
+    def exchange(self, stanzas, count):
+        """Sends stanzas, and reads so many answers."""
+        self.bare.send("".join(
+            '<message><gcm xmlns="google:mobile:data">%s</gcm></message>' % html.escape(json.dumps(stanza))
+            for stanza in stanzas
+        ))
+        answers = {}
+        while len(answers) < count:
+            answers.update(self.read() or {})
+        return answers
+
+
 def main():
     port, sender, key = arguments()
     kept = []
+    dialogue = None
+    answers = {}
     for command in commands():
         if command["do"] == "flood":
             flood(port, sender, key, command)
+        elif command["do"] == "exchange":
+            dialogue = dialogue or Dialogue(port, sender, key)
+            answers = dialogue.exchange(command["stanzas"], command["count"])
+            emit("answered", answers=answers)
+        elif command["do"] == "rest":
+            # What the connection still has, with the last answers.
+            while (more := dialogue.read()) is not None:
+                answers.update(more)
+            emit("answered", answers=answers)
+        elif command["do"] == "receipts":
+            while len(dialogue.receipts) < command["count"]:
+                dialogue.read()
+            emit("receipts", of=dialogue.receipts)
         elif command["do"] == "guess":
             guess(port, sender, key, command)
         elif command["do"] == "second":

@@ -134,8 +134,8 @@ extension DeviceEvent {
         case .register(let request), .unregister(let request): [.registry(request.requester)]
         case .registerWeb(let request): [.registry(request.requester)]
         case .subscribe(let request): [.registry(request.requester)]
-        case .unregisterToken(_, let requester), .forget(let requester), .cancel(_, let requester):
-            [.registry(requester)]
+        case .unregisterToken(_, let requester), .forget(let requester): [.registry(requester)]
+        case .cancel(let request): [.registry(request.requester)]
         case .imported(let rows): [.registry(rows.requester)]
         case .token(let request):
             [.request(request.requester, .reply(request.requester, .tokenRefused(.unavailable)))]

@@ -122,6 +122,7 @@ extension HTTPSession {
             return topicSubscription(request, captured, method, requester, now, &io)
         case .sendMessage: return sendMessage(request, captured[0], requester, now, &io)
         case .messageHistory, .deliveryData: return messageHistory(request, captured, requester, now, &io)
+        case .cancelMessage: return cancelMessage(request, captured, requester, now, &io)
         case .sendBatch: return sendBatch(request, requester, now, &io)
         case .grantToken: return grantToken(request, now)
         case .allowedLocations:
@@ -142,7 +143,7 @@ extension HTTPSession {
         case .register(let isChromium): return Self.refusal(.serviceNotAvailable, isChromium: isChromium)
         case .unregister(_, let isChromium):
             return Self.refusal(.serviceNotAvailable, isChromium: isChromium)
-        case .web, .done, .installation, .history: return .rpc(fault)
+        case .web, .done, .installation, .history, .cancellation: return .rpc(fault)
         case .multiToken(let multiTokenRequest): return multiTokenRequest.response
         case .token(let question): return answer(refused: .unavailable, question)
         case .groupMembers, .group: return .group(GroupFault(.unavailable), .unavailable)

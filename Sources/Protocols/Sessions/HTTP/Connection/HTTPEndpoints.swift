@@ -37,6 +37,8 @@ public struct HTTPEndpoint: Sendable {
         case sendMessage
         /// An app server asks what became of a message, or for counts by day; extensions (http 8.9).
         case messageHistory, deliveryData
+        /// An app server cancels a message that waits; an extension (http 8.10).
+        case cancelMessage
         /// An app server sends many messages of HTTP v1 in one request (http 8.8).
         case sendBatch
         /// An app server lists, shows, creates or deletes a subscription by HTTP v1 (http 8.7).
@@ -60,8 +62,9 @@ public struct HTTPEndpoint: Sendable {
                 true
             case .legacySend, .changeGroup, .showGroup, .tokenInfo, .subscribeToken, .unsubscribeToken,
                 .batchAdd, .batchRemove, .batchImport, .appleFeedback, .sendMessage, .messageHistory,
-                .deliveryData, .sendBatch,
-                .topicSubscription, .grantToken, .allowedLocations, .page:
+                .deliveryData, .cancelMessage, .sendBatch, .topicSubscription,
+                .grantToken, .allowedLocations,
+                .page:
                 false
             }
         }
@@ -180,6 +183,9 @@ public struct HTTPEndpoint: Sendable {
         post("/v1/projects/{project}/messages:send", .sendMessage, .json),
         HTTPEndpoint(.get, "/v1/projects/{project}/messages/{message}", .messageHistory, .json),
         HTTPEndpoint(.get, "/v1/projects/{project}/deliveryData", .deliveryData, .json),
+        HTTPEndpoint(
+            .delete, "/v1/projects/{project}/registrations/{registration}/messages/{message}", .cancelMessage,
+            .json),
         post("/batch", .sendBatch, .json),
         post(subscriptionPath, .topicSubscription(.create), .json, needsBody: false),
         HTTPEndpoint(.get, subscriptionPath, .topicSubscription(.list), .json),

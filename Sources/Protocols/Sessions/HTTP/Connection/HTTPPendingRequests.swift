@@ -22,6 +22,8 @@ struct HTTPPendingRequests {
         case page
         /// A question to the message history.
         case history
+        /// The cancellation of a message.
+        case cancellation
         /// A request of the operator API.
         case operation
         /// A send, or a request about many tokens; each token has a request ID of its own.

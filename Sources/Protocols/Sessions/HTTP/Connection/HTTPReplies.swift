@@ -34,6 +34,7 @@ extension HTTPSession {
         case (.registrationRefused(let refusal), _): return response(refusing: question, refusal)
         case (.group(let group), .group(let question)): return groupResponse(group, question)
         case (.groupRefused(let refusal), .group): return .group(refusal)
+        case (.cancelled(let count, let late), .cancellation): return Self.cancelled(count, tooLate: late)
         case (.token(let report), .token(let question)): return response(to: report, question)
         case (.tokenRefused(let refusal), .token(let question)): return answer(refused: refusal, question)
         default: return nil
@@ -51,6 +52,7 @@ extension HTTPSession {
         case .checkIn: Self.retriable(.plain(Self.fault(refusal)), refusal)
         case .token(let question):
             answer(refused: refusal == .notRegistered ? .notRegistered : .unavailable, question)
+        case .cancellation: V1Error(Refusal.unavailable).response
         case .page, .history, .operation, .push, .multiToken, .groupSend, .groupMembers, .group: nil
         }
     }

@@ -48,11 +48,7 @@ extension HTTPSession {
     private func subject(
         of request: HTTPRequest, _ captured: [[UInt8]]
     ) throws(V1Error) -> HistoryQuery.Subject {
-        guard captured.count == 1 else {
-            // The percent sign of a persistent ID is not always escaped.
-            let written = request.path.split(separator: UInt8(ascii: "/")).last.map { Array($0) } ?? []
-            return .message(PersistentID(text: written.raw) == nil ? captured[1] : written)
-        }
+        guard captured.count == 1 else { return .message(messageID(captured[1], in: request)) }
         guard let query = try? FormBody(request.query.raw) else {
             throw V1Error(invalid: "query", "expected two hexadecimal digits after %")
         }
@@ -65,8 +61,14 @@ extension HTTPSession {
         return .totals(days: days)
     }
 
+    /// Returns the message ID at the end of a path, decoded unless it is a persistent ID, whose percent sign is not always escaped.
+    func messageID(_ decoded: [UInt8], in request: HTTPRequest) -> [UInt8] {
+        let written = request.path.split(separator: UInt8(ascii: "/")).last.map { Array($0) } ?? []
+        return PersistentID(text: written.raw) == nil ? decoded : written
+    }
+
     /// Returns the sender that a server key or an access token belongs to; the project in the path must be its own.
-    private func owner(
+    func owner(
         of project: [UInt8], _ authorization: [UInt8]?, _ now: Now
     ) throws(V1Error) -> SenderID {
         guard let key = HTTPAuthorization.serverKey(authorization) else {

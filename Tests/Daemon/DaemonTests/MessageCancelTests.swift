@@ -1,0 +1,185 @@
+import Foundation
+import Testing
+
+/// App servers take back messages that wait, over XMPP and HTTP, and only their own.
+@Suite(
+    "App servers cancel messages", .serialized,
+    .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
+struct MessageCancelTests {
+    /// The steps of the only message with an ID, as the operator asks for them.
+    private func steps(_ daemon: RunningDaemon, _ id: String) throws -> [String] {
+        let answer = try daemon.ctl("messages", "find", id)
+        let messages = answer["messages"] as? [[String: Any]] ?? []
+        guard messages.count == 1 else { return messages.isEmpty ? [] : ["several"] }
+        return (messages[0]["steps"] as? [[String: Any]] ?? []).compactMap { $0["step"] as? String }
+    }
+
+    private func bare(_ daemon: RunningDaemon, _ sender: (id: String, key: String)) throws -> Driver {
+        try Driver("bare_app_server.py", [String(daemon.port("app_server")), sender.id], secret: sender.key)
+    }
+
+    private static func message(_ id: String, to token: String) -> [String: Any] {
+        ["to": token, "message_id": id, "data": ["id": id], "delivery_receipt_requested": true]
+    }
+
+    private static func cancel(_ id: String, to token: String, as request: String) -> [String: Any] {
+        ["message_type": "cancel", "message_id": request, "to": token, "cancel_message_id": id]
+    }
+
+    /// Sends JSON in stanzas. Returns the answers by ID: `ack`, or the error.
+    private func exchange(_ server: Driver, _ stanzas: [[String: Any]]) throws -> [String: String] {
+        try server.command(["do": "exchange", "stanzas": stanzas, "count": stanzas.count])
+        return try server.expect(event: "answered")["answers"] as? [String: String] ?? [:]
+    }
+
+    @Test(
+        "a cancelled message is neither delivered nor receipted, also after kill -9; a delivered one is unknown"
+    )
+    func overXMPP() throws {
+        let daemon = try RunningDaemon()
+        let own = try daemon.firstSender
+        let device = try TestDevice(daemon, sender: own.id)
+        device.stop()
+        let server = try bare(daemon, own)
+        let token = device.token
+        let sent = try exchange(
+            server,
+            [
+                Self.message("m-1", to: token), Self.message("m-2", to: token),
+                Self.cancel("m-1", to: token, as: "c-1"),
+            ])
+        #expect(sent == ["m-1": "ack", "m-2": "ack", "c-1": "ack"])
+        daemon.signal(SIGKILL)
+        #expect(try daemon.wait() == -SIGKILL)
+
+        let next = try RunningDaemon(continuing: daemon.scratch)
+        let again = try bare(next, own)
+        var wrong = ["m-1", "m", "0:1%0", "\u{0}x", String(repeating: "x", count: 1_024)]
+            .enumerated().map { Self.cancel($1, to: token, as: "w-\($0)") }
+        wrong.append(Self.cancel(String(repeating: "x", count: 1_025), to: token, as: "w-5"))
+        wrong.append(Self.cancel("m-2", to: "nonsense", as: "w-6"))
+        #expect(
+            try exchange(again, wrong) == [
+                "w-0": "UNKNOWN_MESSAGE", "w-1": "UNKNOWN_MESSAGE", "w-2": "UNKNOWN_MESSAGE",
+                "w-3": "INVALID_JSON", "w-4": "UNKNOWN_MESSAGE", "w-5": "INVALID_JSON",
+                "w-6": "BAD_REGISTRATION",
+            ])
+        try device.start(next)
+        #expect(try device.expectMessage { _ in true }["id"] == "m-2")
+        let late = try exchange(again, [Self.cancel("m-2", to: token, as: "c-2")])
+        #expect(late == ["c-2": "MESSAGE_SENT"], "not acknowledged yet")
+        try device.sendUpstream(["n": "up"])
+        try eventually("it is delivered") { try steps(next, "m-2").last == "delivered" }
+        let gone = try exchange(again, [Self.cancel("m-2", to: token, as: "c-3")])
+        #expect(gone["c-3"] == "UNKNOWN_MESSAGE")
+        #expect(try steps(next, "m-1") == ["stored", "cancelled"])
+        try again.command(["do": "receipts", "count": 1])
+        #expect(try again.expect(event: "receipts")["of"] as? [String] == ["m-2"])
+        #expect(try next.ctl("audit")["holds"] as? Bool == true)
+    }
+
+    @Test("after kill -9 during a cancellation the message is cancelled or delivered, as it was confirmed")
+    func kills() throws {
+        var daemon = try RunningDaemon()
+        let own = try daemon.firstSender
+        let device = try TestDevice(daemon, sender: own.id)
+        device.stop()
+        var confirmed = 0
+        for round in 0..<6 {
+            let server = try bare(daemon, own)
+            let ids = (0..<40).map { "m-\(round)-\($0)" }
+            let messages = ids.map { Self.message($0, to: device.token) }
+            #expect(try exchange(server, messages).values.allSatisfy { $0 == "ack" })
+            let requests = ids.map { Self.cancel($0, to: device.token, as: "c\($0)") }
+            try server.command(["do": "exchange", "stanzas": requests, "count": round * 8])
+            _ = try server.expect(event: "answered")
+            daemon.signal(SIGKILL)
+            #expect(try daemon.wait() == -SIGKILL)
+            try server.command(["do": "rest"])
+            let answers = try server.expect(event: "answered")["answers"] as? [String: String] ?? [:]
+            daemon = try RunningDaemon(continuing: daemon.scratch)
+            try device.start(daemon)
+            _ = try daemon.ctl("send", own.id, device.token, "id=last-\(round)")
+            var received: Set<String> = []
+            while !received.contains("last-\(round)") {
+                received.insert(try device.expectMessage { _ in true }["id"] ?? "")
+            }
+            try device.sendUpstream(["n": "up"])
+            device.stop()
+            let cancelled = ids.filter { answers["c\($0)"] == "ack" }
+            confirmed += cancelled.count
+            #expect(received.isDisjoint(with: cancelled))
+            for id in ids where !received.contains(id) {
+                try eventually("\(id) has an end") { try steps(daemon, id).contains("cancelled") }
+            }
+            for id in ids {
+                let steps = try steps(daemon, id)
+                #expect(!(steps.contains("cancelled") && steps.contains("delivered")), "\(id): \(steps)")
+            }
+        }
+        #expect(confirmed > 0, "canary")
+        #expect(try daemon.ctl("audit")["holds"] as? Bool == true)
+    }
+
+    /// The code and status of an error of HTTP v1.
+    private static func error(_ answer: (status: Int, json: [String: Any])) -> String {
+        let error = answer.json["error"] as? [String: Any]
+        return "\(answer.status) \(error?["status"] as? String ?? "-")"
+    }
+
+    @Test(
+        "over HTTP a message is cancelled by the ID of its answer, and another sender's is as unknown as none"
+    )
+    func overHTTP() throws {
+        let daemon = try RunningDaemon()
+        let own = try daemon.firstSender
+        let added = try daemon.ctl("senders", "add")
+        let other = (
+            id: try #require(added["sender_id"] as? String), key: try #require(added["key"] as? String)
+        )
+        let device = try TestDevice(daemon, sender: own.id)
+        let caller = try HTTPSCaller(daemon)
+        func cancel(
+            _ id: String, as sender: (id: String, key: String), project: String? = nil, token: String? = nil
+        ) throws -> (status: Int, json: [String: Any]) {
+            let token =
+                (token ?? device.token).addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+            let name = id.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+            return try caller.ask(
+                "DELETE", "/v1/projects/\(project ?? sender.id)/registrations/\(token)/messages/\(name)",
+                ["Authorization": "key=\(sender.key)"])
+        }
+        func send(lifetime: Int = 60) throws -> String {
+            let sent = try caller.ask(
+                "POST", "/fcm/send", ["Authorization": "key=\(own.key)"],
+                body: ["to": device.token, "data": ["n": "1"], "time_to_live": lifetime]
+            ).json
+            let result = try #require((sent["results"] as? [[String: Any]])?.first)
+            return try #require(result["message_id"] as? String)
+        }
+        let seen = try send()
+        _ = try device.expectMessage { $0["n"] == "1" }
+        #expect(Self.error(try cancel(seen, as: own)) == "409 ALREADY_EXISTS")
+        try device.sendUpstream(["n": "up"])
+        device.stop()
+        let id = try send()
+        let foreign = try cancel(id, as: other)
+        let absent = try cancel("absent", as: other)
+        #expect(Self.error(foreign) == "404 NOT_FOUND")
+        #expect(foreign.json as NSDictionary == absent.json as NSDictionary)
+        #expect(try cancel(seen, as: own).json as NSDictionary == absent.json as NSDictionary, "delivered")
+        #expect(Self.error(try cancel(id, as: other, project: own.id)) == "403 PERMISSION_DENIED")
+        #expect(Self.error(try cancel(id, as: (own.id, "wrong"))) == "401 UNAUTHENTICATED")
+        #expect(Self.error(try cancel(id, as: own, token: "nonsense")) == "400 INVALID_ARGUMENT")
+        #expect(
+            Self.error(try cancel(String(repeating: "x", count: 1_025), as: own)) == "400 INVALID_ARGUMENT")
+        let short = try send(lifetime: 1)
+        #expect(try cancel(id, as: own).status == 200)
+        #expect(Self.error(try cancel(id, as: own)) == "404 NOT_FOUND", "twice")
+        try eventually("the other one expires") { Self.error(try cancel(short, as: own)) == "404 NOT_FOUND" }
+        try eventually("both have an end") {
+            try steps(daemon, id).last == "cancelled"
+                && ["expired", "cancelled"].contains(try steps(daemon, short).last)
+        }
+    }
+}
