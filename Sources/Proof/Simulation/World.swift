@@ -101,6 +101,7 @@ final class World {
 
     private var wrongClock: WrongClock
     private var jumpingClock: JumpingClock
+    private var cancellations: Cancellations
     /// The number of processes that had started when the clock became wrong.
     private var bootsUntilWrong = 0
     /// Whether the process has believed the clock before it became wrong, and so measures the time.
@@ -114,6 +115,7 @@ final class World {
         settings.drawTopics(seed)
         wrongClock = WrongClock(seed, settings)
         jumpingClock = JumpingClock(seed, settings, besides: wrongClock)
+        cancellations = Cancellations(seed)
         let faults = settings.faults
         let longest = max(faults.crossingMicroseconds, faults.calmed.crossingMicroseconds)
         crossingNanoseconds = longest * 1_000 + 10_000_000
@@ -127,6 +129,7 @@ final class World {
         Workload.prepare(self)
         wrongClock.plan(self)
         jumpingClock.plan(self)
+        cancellations.plan(self)
         boot()
         planCrash()
         planClockChange()

@@ -94,7 +94,8 @@ import Testing
         .dropsDelivery: "progress", .swapsDeliveries: "order", .believesClock: "clock",
         .believesJump: "clock",
         .reusesRegistrations: "registrations", .losesReport: "endings", .losesBodies: "progress",
-        .losesSharedBodies: "endings", .writesAfterFailure: "topics",
+        .losesSharedBodies: "endings", .writesAfterFailure: "topics", .losesCancellation: "endings",
+        .cancelsForStrangers: "endings",
         .passesOverTopics: "topics", .dropsTopicsNow: "progress", .repeatsTopicsNow: "topics",
         .delaysTopicsNow: "topics", .hidesTopic: "identity", .losesTopicNotices: "progress",
     ]

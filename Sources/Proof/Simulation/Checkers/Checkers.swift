@@ -153,6 +153,14 @@ final class Checkers {
         world.reached(.receiptReceived)
     }
 
+    /// Messages on disk that are for one app.
+    var cancellable: [StoredMessage] {
+        endings.messages.values.filter { message in
+            message.kind == .message
+                && Number.of(message.messageID).map { truth.downstream[$0] != nil } == true
+        }
+    }
+
     // MARK: Registrations
 
     /// Checks the answer to a registration that was requested at a time of the simulated clock.

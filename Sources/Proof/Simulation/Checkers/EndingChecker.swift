@@ -89,6 +89,15 @@ struct EndingChecker {
         for (message, reason) in ended { check(message, reason, markers, truth, fanOuts, world) }
     }
 
+    /// Checks that no message is sent whose cancellation was confirmed.
+    func check(_ step: CoreStep, _ truth: Truth, _ world: World) {
+        guard !truth.cancelled.isEmpty else { return }
+        for case (_, .device(.deliver(let delivery))) in step.commands
+        where truth.cancelled.contains(delivery.message.persistentID) {
+            world.fail("endings", "a cancelled message was sent")
+        }
+    }
+
     /// Checks that no mailbox of a partition needs pairs that are removed.
     private func checkPairs(of name: SharedBodyName, _ partition: Int, _ world: World) {
         let isNeeded = messages.values.contains { message in
@@ -191,13 +200,15 @@ struct EndingChecker {
         let isTrue =
             switch reason {
             case .delivered:
-                known.isDelivered && known.isReported
+                known.isDelivered && known.isReported && !truth.cancelled.contains(message.persistentID)
                     && (!known.draft.wantsReceipt || mayLackReceipt(known, name, truth, world))
             case .expired: message.expiresAt <= world.latestWall
             case .replaced: isReplaced(message)
             case .discarded: mayBeDiscarded(message, markers, world)
             case .forwarded: world.apple.accepted.contains(message.persistentID)
-            case .removed: truth.mayBeGone(name) || !truth.registered.contains(name)
+            case .removed:
+                truth.mayBeGone(name) || !truth.registered.contains(name)
+                    || truth.cancelling.contains(message.messageID)
             default: false
             }
         switch reason {

@@ -87,6 +87,9 @@ final class Truth {
     var unregistered: Set<RegistrationName> = []
     /// Devices that an operator removes.
     var forgotten: Set<DeviceID> = []
+    /// The IDs of messages that an operator or their sender asked to cancel, and the messages of which it was confirmed.
+    var cancelling: Set<[UInt8]> = []
+    var cancelled: Set<PersistentID> = []
     /// When the removal of each registration was confirmed.
     var gone: [RegistrationName: Int64] = [:]
 

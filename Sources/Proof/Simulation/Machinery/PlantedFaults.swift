@@ -143,6 +143,10 @@ extension WorldSettings {
         case losesBodies
         /// The pairs of requests to many never reach the disk.
         case losesSharedBodies
+        /// The removals of cancelled messages never reach the disk.
+        case losesCancellation
+        /// An app server cancels the message of another one.
+        case cancelsForStrangers
         /// The report of an expired upstream message never reaches the disk.
         case losesReport
         /// A subscription is confirmed that never reached the disk.

@@ -29,6 +29,10 @@ public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     case reconnectAsked
     /// A message expired before its device connected.
     case expiredDown
+    /// An operator or its sender cancelled a message, or was too late.
+    case cancelled, cancelledByOwner, cancelledTooLate
+    /// An app server tried to cancel the message of another one.
+    case cancelledByNobody
     /// A newer message with the same collapse key replaced one.
     case collapsed
     /// A message was discarded because of a fifth collapse key.

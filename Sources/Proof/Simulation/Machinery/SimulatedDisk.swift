@@ -154,6 +154,7 @@ final class SimulatedDisk {
             case (.losesSharedBodies, .putSharedBody): true
             case (.losesTopicNotices, .putMessage(let message)):
                 hasPosition && message.messageID.isEmpty && world.chance(1, in: 2)
+            case (.losesCancellation, .removeMessage(_, _, _, reason: .removed)): true
             case (.losesReport, .putMessage(let message)): message.kind.isReport
             case (.losesTopicEntries, .putTopicEntry), (.losesTopicEnds, .removeTopicEntry),
                 (.losesTopicMarks, .putTopicMark), (.losesTopicBodyEnds, .removeSharedBody),
