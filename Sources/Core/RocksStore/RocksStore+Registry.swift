@@ -11,6 +11,14 @@ extension RocksStore {
         }
     }
 
+    public func subscribers(from position: SubscriberPosition, limit: Int) throws(StoreError) -> [TokenName] {
+        let found = try withEngine { (engine) throws(StoreError) in
+            try SnapshotReader(engine.snapshot()).subscribers(from: position, limit: limit)
+        }
+        try ListChecks.demandOrdered(found, after: position.after, limit: limit)
+        return found
+    }
+
     public func registryBytes() throws(StoreError) -> UInt64 {
         try withEngine { (engine) throws(StoreError) in
             var bytes: UInt64 = 0

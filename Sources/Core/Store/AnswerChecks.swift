@@ -237,6 +237,15 @@ public enum ListChecks {
             "sender \(sender.number)")
     }
 
+    /// Throws unless tokens are in order of their registrations, after one, and within the limit.
+    public static func demandOrdered(
+        _ tokens: [TokenName], after: RegistrationName?, limit: Int
+    ) throws(StoreError) {
+        try demand(tokens.count <= max(0, limit), "a list of subscribers exceeds its limit")
+        let names = (after.map { [$0] } ?? []) + tokens.map(\.registration)
+        try demand(names.isStrictlyAscending(by: \.self), "a list of subscribers is unordered")
+    }
+
     /// Throws unless every topic of a page has subscribers, and no more are counted than were read.
     public static func demandCounted(_ page: TopicCounts, examined: Int) throws(StoreError) {
         try demand(page.counts.allSatisfy { $0.subscribers > 0 }, "a topic without subscribers is listed")

@@ -186,6 +186,12 @@ public struct MemoryState: Sendable {
         subscriptions.counts(from: position, examine: examine)
     }
 
+    public func subscribers(from position: SubscriberPosition, limit: Int) -> [TokenName] {
+        subscriptions.subscribers(from: position, limit: limit).compactMap {
+            registrations[$0.device]?[$0.number]?.tokenName
+        }
+    }
+
     /// Returns the answer to a load.
     public func load(_ load: StoreQuery) -> StoreResult {
         switch load {

@@ -130,6 +130,9 @@ public protocol Store: AnyObject, Sendable {
     func groups(after: GroupName?, limit: Int) throws(StoreError) -> [GroupRecord]
     /// Returns topics with their numbers of subscribers, from a position on. Reads up to `examine` subscriptions.
     func topics(from: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts
+    /// Returns the tokens of up to `limit` subscribers of a topic, from a position in it on, in order of their registrations. One whose
+    /// registration cannot be read is left out.
+    func subscribers(from: SubscriberPosition, limit: Int) throws(StoreError) -> [TokenName]
     /// Returns up to `limit` entries of a sender's feedback list after a position, in the order of `FeedbackPosition`.
     func feedback(
         of sender: SenderID, after: FeedbackPosition, limit: Int

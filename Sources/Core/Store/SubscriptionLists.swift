@@ -72,6 +72,13 @@ struct SubscriptionLists: Sendable {
         return page
     }
 
+    /// Returns up to `limit` subscribers of a topic, from a position on.
+    func subscribers(from start: SubscriberPosition, limit: Int) -> [RegistrationName] {
+        guard let name = start.topic else { return [] }
+        let all = byTopic[Topic(sender: start.sender, name: name)] ?? []
+        return Array(all.drop { name in start.after.map { name <= $0 } ?? false }.prefix(limit))
+    }
+
     private func place(of name: RegistrationName, _ topic: Topic) -> Int {
         guard let all = byTopic[topic] else { return 0 }
         var (low, high) = (0, all.count)

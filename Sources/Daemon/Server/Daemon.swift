@@ -82,6 +82,8 @@ final class Daemon: Sendable {
     let history: HistoryPort?
     /// The histories of all nodes. `nil` if that of this one is switched off.
     var histories: HistoryDesk? { history.map { HistoryDesk(port: $0, cluster: core.cluster) } }
+    /// What is left of the questions about topics of each sender.
+    let topicAllowance = Mutex(SenderAllowance(of: "topics"))
     /// The clock that operators can move forward. `nil` if it is off.
     let testClock: TestClock?
     /// `nil` if the test bench is off.

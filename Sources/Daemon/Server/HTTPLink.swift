@@ -3,6 +3,7 @@ import Cluster
 import Delivery
 import Sessions
 import Store
+import Synchronization
 import Transport
 import Wire
 
@@ -45,6 +46,7 @@ class HTTPLink: SessionLink<HTTPSession> {
         case .page(let page): answer(request, page, now: now)
         case .feedback(let query): answer(request, query, now: now)
         case .history(let query): answer(request, query, now: now)
+        case .topics(let query): answer(request, query, now: now)
         case .operation: assertionFailure("an operation on a listener without the operator API")
         }
     }
@@ -63,6 +65,25 @@ class HTTPLink: SessionLink<HTTPSession> {
                 mailbox.post { host in
                     (host.link(id) as? HTTPLink)?
                         .answer(request, query.response(result), now: host.reactor.now)
+                }
+            }
+            guard isTaken else { throw V1Error(Refusal.unavailable) }
+        } catch { answer(request, error.response, now: now) }
+    }
+
+    /// Answers with a page of topics or subscribers, which is read on another thread.
+    private func answer(_ request: HostRequest, _ query: TopicListQuery, now: Now) {
+        do throws(V1Error) {
+            let senders = daemon.senders
+            guard senders.areCurrent(since: now) else { throw V1Error(Refusal.unavailable) }
+            try daemon.topicAllowance.withLock { allowance throws(V1Error) in
+                try allowance.count(query.sender, now: now.monotonic) { senders.directory[$0] != nil }
+            }
+            let (id, mailbox, seal) = (connection.id, daemon.core.mailboxes[host.index], daemon.secrets.seal)
+            let isTaken = daemon.storage.threads.perform { store in
+                let response = query.answer(from: store, seal: seal)
+                mailbox.post { host in
+                    (host.link(id) as? HTTPLink)?.answer(request, response, now: host.reactor.now)
                 }
             }
             guard isTaken else { throw V1Error(Refusal.unavailable) }

@@ -138,4 +138,53 @@ import Testing
             #expect(start == nil && found == [ids[0], ids[2], ids[3]], "pages of \(page)")
         }
     }
+
+    @Test(
+        "the tokens of subscribers are read page by page, and those of other topics are not",
+        arguments: Kind.allCases)
+    func tokens(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let sender = SenderID(7)
+        let names = [(9, 1), (5, 2), (5, 1), (300, 1)].map { device, number in
+            RegistrationName(device: DeviceID(UInt64(device)), number: RegistrationNumber(UInt64(number)))
+        }
+        let topics = try ["news", "new", "newsx"].map { try #require(TopicName(Array($0.utf8))) }
+        for name in names {
+            try store.apply(
+                .putRegistration(
+                    Registration(
+                        name: name, category: Array("app".utf8), subtype: [], senderText: Array("7".utf8),
+                        sender: sender, createdAt: 0)),
+                .putSubscription(Subscription(name: name, sender: sender, topic: topics[0], since: 1)))
+        }
+        for (topic, other) in [(topics[1], sender), (topics[2], sender), (topics[0], SenderID(8))] {
+            try store.apply(
+                .putSubscription(Subscription(name: names[0], sender: other, topic: topic, since: 1)))
+        }
+        // A subscription without a registration is left out.
+        let lost = RegistrationName(device: DeviceID(6), number: RegistrationNumber(1))
+        try store.apply(
+            .putSubscription(Subscription(name: lost, sender: sender, topic: topics[0], since: 1)))
+        func read(_ limit: Int) throws -> [RegistrationName] {
+            var (found, isOver): ([RegistrationName], Bool) = ([], false)
+            while !isOver {
+                let page = try store.subscribers(
+                    from: SubscriberPosition(sender: sender, topic: topics[0], after: found.last),
+                    limit: limit)
+                #expect(page.count <= limit)
+                found += page.map(\.registration)
+                isOver = page.isEmpty
+            }
+            return found
+        }
+        for limit in [1, 2, 3, 9] { #expect(try read(limit) == names.sorted()) }
+        #expect(
+            try store.subscribers(from: SubscriberPosition(sender: SenderID(8), topic: topics[0]), limit: 9)
+                .count == 1)
+        let none = try store.subscribers(
+            from: SubscriberPosition(sender: SenderID(8), topic: topics[1]), limit: 9)
+        #expect(none.isEmpty)
+        #expect(try store.subscribers(from: SubscriberPosition(sender: sender), limit: 9).isEmpty)
+    }
 }

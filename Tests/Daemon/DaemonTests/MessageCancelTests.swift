@@ -182,4 +182,80 @@ struct MessageCancelTests {
                 && ["expired", "cancelled"].contains(try steps(daemon, short).last)
         }
     }
+
+    @Test("topics and their subscribers are listed for their project, page by page")
+    func topics() throws {
+        let daemon = try RunningDaemon()
+        let own = try daemon.firstSender
+        let added = try daemon.ctl("senders", "add")
+        let other = (
+            id: try #require(added["sender_id"] as? String), key: try #require(added["key"] as? String)
+        )
+        let caller = try HTTPSCaller(daemon)
+        let devices = try (0..<3).map { _ in try TestDevice(daemon, sender: own.id) }
+        let stranger = try TestDevice(daemon, sender: other.id)
+        func subscribe(_ device: TestDevice, _ topic: String, _ key: String) throws {
+            let answer = try caller.ask(
+                "POST", "/iid/v1/\(device.token)/rel/topics/\(topic)", ["Authorization": "key=\(key)"])
+            #expect(answer.status == 200, "\(answer)")
+        }
+        for device in devices { try subscribe(device, "news", own.key) }
+        for topic in ["a", "b~%25", "c"] { try subscribe(devices[0], topic, own.key) }
+        try subscribe(stranger, "news", other.key)
+        func list(
+            _ path: String, _ sender: (id: String, key: String), project: String? = nil
+        ) throws -> (status: Int, json: [String: Any]) {
+            try caller.ask(
+                "GET", "/v1/projects/\(project ?? sender.id)/topics\(path)",
+                ["Authorization": "key=\(sender.key)"])
+        }
+        /// Reads all pages.
+        func all(_ path: String, _ list: String, _ member: String, size: Int) throws -> [String] {
+            var (found, mark): ([String], String?) = ([], "")
+            while let next = mark {
+                let query = "?pageSize=\(size)&pageToken=\(next)"
+                let answer = try caller.ask(
+                    "GET", "/v1/projects/\(own.id)/topics\(path)\(query)", ["Authorization": "key=\(own.key)"]
+                )
+                let rows = answer.json[list] as? [[String: Any]] ?? []
+                #expect(answer.status == 200 && (1...size).contains(rows.count), "\(answer)")
+                found += rows.compactMap { $0[member] as? String }
+                mark = (answer.json["nextPageToken"] as? String)?
+                    .addingPercentEncoding(withAllowedCharacters: .alphanumerics)
+            }
+            return found
+        }
+        for size in [1, 2, 3, 4, 100] {
+            #expect(try all("", "topics", "topicName", size: size) == ["a", "b~%", "c", "news"])
+        }
+        let tokens = Set(devices.map(\.token))
+        for size in [1, 2, 3, 500] {
+            let found = try all("/news/subscribers", "subscribers", "token", size: size)
+            #expect(Set(found) == tokens && found.count == 3)
+        }
+        #expect(try all("/b~%25/subscribers", "subscribers", "token", size: 9) == [devices[0].token])
+        let theirs = try list("", other)
+        #expect((theirs.json["topics"] as? [Any])?.count == 1)
+        for topic in ["a", "nowhere"] {
+            let empty = try list("/\(topic)/subscribers", other)
+            #expect(empty.status == 200 && empty.json.isEmpty, "\(empty)")
+        }
+        #expect(Self.error(try list("", other, project: own.id)) == "403 PERMISSION_DENIED")
+        #expect(Self.error(try list("", (own.id, "wrong"))) == "401 UNAUTHENTICATED")
+        for (path, bound) in [("?pageSize=101", "1 to 100"), ("/news/subscribers?pageSize=501", "1 to 500")] {
+            let answer = try list(path, own)
+            #expect(Self.error(answer) == "400 INVALID_ARGUMENT" && "\(answer.json)".contains(bound))
+        }
+        for path in [
+            "?pageSize=0", "?pageSize=x", "?pageToken=%20", "/news/subscribers?pageToken=x",
+            "/%20/subscribers",
+        ] {
+            #expect(Self.error(try list(path, own)) == "400 INVALID_ARGUMENT", "\(path)")
+        }
+        var answer = try list("", other)
+        var asked = 0
+        while answer.status == 200, asked < 2_000 { (answer, asked) = (try list("", other), asked + 1) }
+        #expect(Self.error(answer) == "429 RESOURCE_EXHAUSTED" && asked > 250, "after \(asked)")
+        #expect(try list("", own).status == 200, "only the sender that asks too often is refused")
+    }
 }

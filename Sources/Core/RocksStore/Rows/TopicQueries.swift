@@ -32,6 +32,32 @@ extension SnapshotReader {
         return page
     }
 
+    /// Returns the tokens of subscribers of a topic, from a position on.
+    func subscribers(from position: SubscriberPosition, limit: Int) throws(StoreError) -> [TokenName] {
+        guard let topic = position.topic else { return [] }
+        let head = TopicKey.topic(position.sender, topic)
+        // The end of the range has 1 in place of the NUL.
+        let rows = snapshot.cursor(.topics, from: TopicKey.start(position), before: head.dropLast() + [1])
+        let registry = snapshot.cursor(.registry)
+        var found: [TokenName] = []
+        while rows.isValid, found.count < limit {
+            if rows.key.byteCount == head.count + 16 {
+                let name = RegistrationName(key: rows.key, at: head.count)
+                let key = Key.registration(name)
+                registry.seek(key)
+                if registry.isValid, registry.key.equals(key.bytes),
+                    let registration = try? RegistryRecord.registration(registry.value, name)
+                {
+                    found.append(registration.tokenName)
+                }
+            }
+            rows.next()
+        }
+        try rows.finish()
+        try registry.finish()
+        return found
+    }
+
     /// Returns topic messages of a partition that not all partitions have.
     mutating func topicMessages(
         after: TopicMessageName?, limit: Int, of partition: Int

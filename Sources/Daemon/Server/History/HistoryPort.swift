@@ -57,7 +57,7 @@ final class HistoryPort: Sendable {
     /// Fulfilled by the reader at its end.
     let readingEnded = Latch<Bool>()
     /// What is left of the questions of each sender.
-    let allowance = Mutex(SenderAllowance())
+    let allowance = Mutex(SenderAllowance(of: "message history"))
     private let waiting = Mutex(Waiting())
     let settings: Settings
 

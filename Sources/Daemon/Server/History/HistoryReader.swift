@@ -94,11 +94,15 @@ extension HistoryPort {
     }
 }
 
-/// What is left of the questions that the app servers of each sender may ask.
+/// What is left of the questions about one subject that the app servers of each sender may ask.
 struct SenderAllowance {
+    private let subject: String
+
     private static let rate = Rate(
         Limits.History.senderQuestions, perSeconds: Limits.History.senderQuestionSeconds)
     private var buckets: [SenderID: TokenBucket] = [:]
+
+    init(of subject: String) { self.subject = subject }
 
     mutating func count(
         _ sender: SenderID, now: Instant, isKnown: (SenderID) -> Bool
@@ -108,7 +112,7 @@ struct SenderAllowance {
         guard next <= now else {
             var error = V1Error(
                 .tooManyRequests,
-                "The project asks for its message history too often: expected up to \(Limits.History.senderQuestions) requests in \(Limits.History.senderQuestionSeconds) s.",
+                "The project asks for its \(subject) too often: expected up to \(Limits.History.senderQuestions) requests in \(Limits.History.senderQuestionSeconds) s.",
                 code: .quotaExceeded)
             error.quotaSubject = "project"
             error.retrySeconds = Int((next.milliseconds(since: now) + 999) / 1_000)

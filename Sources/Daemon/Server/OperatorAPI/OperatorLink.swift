@@ -55,7 +55,7 @@ final class OperatorLink: HTTPLink, CommandLink {
                 if let head = request.request { _ = try authenticate(head, now) }
                 super.answer(request, now: now)
             } catch { answer(request.requestID, error.response, now) }
-        case .page, .feedback, .history: super.answer(request, now: now)
+        case .page, .feedback, .history, .topics: super.answer(request, now: now)
         }
     }
 

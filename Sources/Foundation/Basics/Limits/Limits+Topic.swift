@@ -39,6 +39,11 @@ extension Limits {
         public static let scanRows = 4_096
         /// Subscriptions counted in one read for an operator: some milliseconds, in which no write is blocked.
         public static let countRows = 65_536
+        /// Topics in a page for an app server, each of which is a seek.
+        public static let topicsPerPage = 100
+        /// Subscribers in a page for an app server: their registrations are read one by one, some milliseconds in which no other query of
+        /// the store is answered.
+        public static let subscribersPerPage = 500
         /// Milliseconds after which what has failed is retried: a query, or what another partition could not store.
         public static let retryMilliseconds = 1_000
         /// Topic messages read at once after a start, with their pairs.

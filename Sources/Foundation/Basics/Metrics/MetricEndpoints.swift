@@ -33,6 +33,8 @@ extension Metric {
         "GET /v1/projects/{project}/messages/{message}",
         "GET /v1/projects/{project}/deliveryData",
         "DELETE /v1/projects/{project}/registrations/{registration}/messages/{message}",
+        "GET /v1/projects/{project}/topics",
+        "GET /v1/projects/{project}/topics/{topic}/subscribers",
         "POST /batch",
         "POST /v1/projects/{project}/registrations/{registration}/topicSubscriptions",
         "GET /v1/projects/{project}/registrations/{registration}/topicSubscriptions",

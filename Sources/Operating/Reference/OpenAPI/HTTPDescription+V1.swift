@@ -67,6 +67,37 @@ extension HTTPDescription {
         [Answer(.ok, .json(.ref(.empty))), Answer(.conflict, .json(.ref(.rpcError)))] + v1Faults
     ).asExtension(atFCM: "404, as for any path that it does not have.")
 
+    static let listTopics = topicList(
+        "Lists the topics of the project, each of which has a subscriber, by name.", "topics",
+        .answer([("name", .string(matching: "^projects/[^/]+/topics/.+$")), ("topicName", HTTPSchema.topic)]),
+        Limits.Topic.topicsPerPage, next: HTTPSchema.topic)
+
+    static let listSubscribers = topicList(
+        "Lists the registration tokens that subscribe to a topic of the project. The list is empty if there are none.",
+        "subscribers", .answer([("token", .name())]), Limits.Topic.subscribersPerPage, next: .name())
+
+    private static func topicList(
+        _ summary: String, _ list: String, _ row: JSONValue, _ most: Int, next: JSONValue
+    ) -> HTTPDescription {
+        let rate =
+            "Up to \(Limits.History.senderQuestions) requests for topics and subscribers in \(Limits.History.senderQuestionSeconds) s."
+        return HTTPDescription(
+            .appServers, "\(summary) \(rate)", hosts: [], credentials: [.accessToken, .serverKey],
+            parameters: [
+                .query("pageSize", "The size of the page, which is \(most) without it.", .whole(1, most)),
+                .query("pageToken", "The nextPageToken of the previous page.", next),
+            ],
+            [
+                Answer(
+                    .ok,
+                    .json(
+                        .answer(
+                            [(list, .list(row, 1, most)), ("nextPageToken", next)],
+                            rare: [list, "nextPageToken"])))
+            ] + v1Faults
+        ).asExtension(atFCM: "404, as for any path that it does not have.")
+    }
+
     private static let deliveryDay = JSONValue.answer([
         ("date", .answer([("year", .whole()), ("month", .whole(1, 12)), ("day", .whole(1, 31))])),
         (
@@ -298,6 +329,8 @@ extension HTTPEndpoint.Action {
         case .messageHistory: .messageHistory
         case .deliveryData: .deliveryData
         case .cancelMessage: .cancelMessage
+        case .listTopics: .listTopics
+        case .listSubscribers: .listSubscribers
         case .sendBatch: .sendBatch
         case .topicSubscription(let method): .topicSubscription(method)
         case .grantToken: .grantToken

@@ -131,6 +131,8 @@ public struct HostRequest: Sendable {
         case page(Page)
         /// A page of a feedback list, answered with `FeedbackPage`.
         case feedback(FeedbackQuery)
+        /// A page of topics or subscribers, answered in the form of HTTP v1.
+        case topics(TopicListQuery)
         /// What the message history has, answered in the form of HTTP v1.
         case history(HistoryQuery)
         /// A request of the operator API, which the host answers at once, later, or with a stream.

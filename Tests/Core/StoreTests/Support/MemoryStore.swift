@@ -60,6 +60,12 @@ public final class MemoryStore: Store {
         return page
     }
 
+    public func subscribers(from place: SubscriberPosition, limit: Int) throws(StoreError) -> [TokenName] {
+        let found = state.withLock { $0.subscribers(from: place, limit: limit) }
+        try ListChecks.demandOrdered(found, after: place.after, limit: limit)
+        return found
+    }
+
     public func feedback(
         of sender: SenderID, after: FeedbackPosition, limit: Int
     ) throws(StoreError) -> [APNsFeedback] {

@@ -65,6 +65,10 @@ final class GatedStore: Store {
     func topics(from place: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
         try base.topics(from: place, examine: examine)
     }
+
+    func subscribers(from place: SubscriberPosition, limit: Int) throws(StoreError) -> [TokenName] {
+        try base.subscribers(from: place, limit: limit)
+    }
     func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
         try base.devices(after: after, limit: limit)
     }

@@ -44,6 +44,7 @@ import Testing
         func topics(from: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
             TopicCounts(counts: [], next: nil)
         }
+        func subscribers(from: SubscriberPosition, limit: Int) throws(StoreError) -> [TokenName] { [] }
         func feedback(
             of sender: SenderID, after: FeedbackPosition, limit: Int
         ) throws(StoreError) -> [APNsFeedback] { [] }

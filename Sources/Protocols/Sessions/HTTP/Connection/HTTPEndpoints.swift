@@ -39,6 +39,8 @@ public struct HTTPEndpoint: Sendable {
         case messageHistory, deliveryData
         /// An app server cancels a message that waits; an extension (http 8.10).
         case cancelMessage
+        /// An app server lists the topics of its project, or the subscribers of one; extensions (http 8.11).
+        case listTopics, listSubscribers
         /// An app server sends many messages of HTTP v1 in one request (http 8.8).
         case sendBatch
         /// An app server lists, shows, creates or deletes a subscription by HTTP v1 (http 8.7).
@@ -62,7 +64,7 @@ public struct HTTPEndpoint: Sendable {
                 true
             case .legacySend, .changeGroup, .showGroup, .tokenInfo, .subscribeToken, .unsubscribeToken,
                 .batchAdd, .batchRemove, .batchImport, .appleFeedback, .sendMessage, .messageHistory,
-                .deliveryData, .cancelMessage, .sendBatch, .topicSubscription,
+                .deliveryData, .cancelMessage, .listTopics, .listSubscribers, .sendBatch, .topicSubscription,
                 .grantToken, .allowedLocations,
                 .page:
                 false
@@ -186,6 +188,8 @@ public struct HTTPEndpoint: Sendable {
         HTTPEndpoint(
             .delete, "/v1/projects/{project}/registrations/{registration}/messages/{message}", .cancelMessage,
             .json),
+        HTTPEndpoint(.get, "/v1/projects/{project}/topics", .listTopics, .json),
+        HTTPEndpoint(.get, "/v1/projects/{project}/topics/{topic}/subscribers", .listSubscribers, .json),
         post("/batch", .sendBatch, .json),
         post(subscriptionPath, .topicSubscription(.create), .json, needsBody: false),
         HTTPEndpoint(.get, subscriptionPath, .topicSubscription(.list), .json),

@@ -20,7 +20,7 @@ struct HTTPPendingRequests {
         case push(HTTPSession.Push)
         /// A page of the daemon.
         case page
-        /// A question to the message history.
+        /// A question to the message history or about topics, answered in the form of HTTP v1.
         case history
         /// The cancellation of a message.
         case cancellation
