@@ -13,7 +13,13 @@ extension LogOwner {
         guard position > reader.position else { return }
         frames[index].stored = position
         confirmSuccessive(now, &effects)
-        if state.isActive, frames.first?.stored != nil { doubt(now, &effects) }
+        guard state.isActive else { return }
+        if frames.isEmpty {
+            // An answer that came late has ended the doubt, also where nothing can be read.
+            if mode != .disconnected { mode = .steady }
+        } else if frames.first?.stored != nil {
+            doubt(now, &effects)
+        }
     }
 
     /// Confirms the frames that directly follow what was read: no mark is between them.
@@ -81,12 +87,18 @@ extension LogOwner {
     /// Earlier records were purged: what others have stored durably is not lost.
     mutating func removed(_ first: LogPosition, _ now: Now, _ effects: inout [OwnerEffect]) {
         guard case .reading(.last(let record), _) = mode, first > record.position else { return }
+        answered()
         ask(.next, now, &effects)
     }
+
+    /// The log has answered what was asked. While frames are unconfirmed, only a confirmation counts.
+    private mutating func answered() { if frames.isEmpty { stalledSince = nil } }
 
     /// Asks for the next record in a moment: the last answer did not help.
     mutating func readAgain(_ now: Now) {
         guard case .reading(let question, _) = mode else { return }
+        // The last record is still there, and nothing is in doubt: the position of the next frame decides who owns the partition.
+        guard question != .next || !frames.isEmpty || !renews else { return mode = .steady }
         let until = now.monotonic.advanced(milliseconds: Limits.ClusterLog.rereadMilliseconds)
         mode = .waiting(question, until: until)
     }
@@ -99,11 +111,13 @@ extension LogOwner {
         case .reading(.last(let last), _), .waiting(.last(let last), _):
             guard position == last.position else { return }
             shortSince = nil
+            answered()
             guard record == .frame(last.header) else { return shortened(to: position, &effects) }
             ask(.next, now, &effects)
         case .reading(.next, _), .waiting(.next, _), .steady, .disconnected:
             guard position == reader.position.next else { return }
             shortSince = nil
+            answered()
             readNext(record, position, now, &effects)
         }
     }
@@ -142,6 +156,7 @@ extension LogOwner {
         guard case .reading(let question, _) = mode else { return }
         // An answer to an earlier question, since the log has the record that is verified.
         if case .last(let record) = question, position >= record.position { return }
+        answered()
         // The answer is out of date if more is known to be stored.
         let known = max(reader.position, frames.compactMap(\.stored).max() ?? .start)
         guard position >= known else {

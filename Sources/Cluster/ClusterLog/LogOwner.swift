@@ -172,18 +172,13 @@ public struct LogOwner: Sendable {
     public mutating func handle(_ event: OwnerEvent, now: Now, effects: inout [OwnerEffect]) {
         guard state.isActive else { return }
         switch event {
-        case .stored, .record, .end, .removed: if frames.isEmpty { stalledSince = nil }
-        case .disconnected: stalledSince = nil
-        case .refused, .readFailed, .connected, .tick: break
-        }
-        switch event {
         case .stored(let name, let position): stored(name, position, now, &effects)
         case .refused(let name): if index(name) != nil { refused(now, &effects) }
         case .record(let record, let position): read(record, position, now, &effects)
         case .end(let position): ended(position, now, &effects)
         case .removed(let first): removed(first, now, &effects)
         case .readFailed: readAgain(now)
-        case .disconnected: mode = .disconnected
+        case .disconnected: (mode, stalledSince) = (.disconnected, nil)
         case .connected: if mode == .disconnected { verify(now, &effects) }
         case .tick: tick(now, &effects)
         }

@@ -325,6 +325,44 @@ struct LogOwnerTests {
         #expect(desk.owner.stalledSince == nil)
     }
 
+    @Test("an owner whose frames are confirmed late goes on although every read is refused")
+    func refusedReads() {
+        var desk = OwnerDesk.owning
+        desk.isVerified = false
+        _ = desk.make()
+        #expect(desk.wait(500) == [.read(at(1))] && desk.handle(.readFailed) == [] && !desk.owner.canMake)
+        #expect(desk.handle(.stored(Self.frame(2), at: at(2))) == [.confirmed(Self.frame(2), at: at(2))])
+        #expect(desk.owner.canMake && desk.owner.stalledSince == nil)
+        #expect(desk.wait(400) == [.append(Self.frame(3))])
+        desk.handle(.stored(Self.frame(3), at: at(3)))
+        // A new connection proves nothing: the last record must be read, then the position of the next frame is proof enough.
+        desk.handle(.disconnected)
+        #expect(desk.handle(.connected) == [.read(at(3))])
+        #expect(desk.handle(.readFailed) == [] && desk.wait(100) == [.read(at(3))] && !desk.owner.canMake)
+        let mark = FrameHeader(term: desk.owner.term, number: 1, time: desk.now.wall, previous: 0)
+        #expect(desk.handle(.record(.frame(mark), at: at(2))) == [], "an answer to no question")
+        var other = OwnerDesk.owning
+        other.handle(.disconnected)
+        #expect(other.handle(.connected) == [.read(at(2))] && other.handle(.readFailed) == [])
+        #expect(other.wait(400) == [.append(Self.frame(2))])
+    }
+
+    @Test("looks at the stream of an owner that waits for an answer do not end that it is stalled")
+    func stalledLooks() {
+        var desk = OwnerDesk.owning
+        desk.isVerified = false
+        desk.handle(.disconnected)
+        desk.handle(.connected)
+        let since = desk.now.monotonic
+        for _ in 0..<20 {
+            desk.handle(.readFailed)
+            desk.handle(.removed(first: at(1)))
+            desk.handle(.stored(Self.frame(1), at: at(9)))
+            desk.wait(500)
+        }
+        #expect(desk.owner.stalledSince == since)
+    }
+
     @Test("a log that stores a frame at a position that was taken has lost records")
     func shortened() {
         let reader = LogReader(term: Term(Epoch(4), Claim(1)), number: 9, position: at(30))

@@ -93,6 +93,31 @@ import Wire
         #expect(run.machine.nextTick == .distantFuture)
     }
 
+    @Test("while the group of the servers has no leader, any replica is read instead of the stream's leader")
+    func readsDirectly() {
+        let run = MachineRun()
+        _ = (run.sent(), run.reported())
+        for number in 1...5 {
+            run.machine.read(LogPosition(4), of: 5, now: run.now)
+            run.answer(
+                2 * number - 1,
+                "{\"error\":{\"code\":503,\"err_code\":10008,\"description\":\"unavailable\"}}")
+        }
+        #expect(run.sent().dropFirst().first == "$JS.API.DIRECT.GET.CCS_5 _INBOX.x.2 {\"seq\":4}")
+        #expect(run.reported() == [])
+        run.record(2, 4)
+        run.record(4, 5)
+        run.end(6, status: 404)
+        run.end(8, status: 503)
+        run.pass(Limits.JetStream.readMilliseconds)
+        #expect(
+            run.reported() == [
+                "record 5 4 [4]", "read failed 5 4: unreadable answer", "end 5 3",
+                "read failed 5 4: no server answers for the stream", "read failed 5 4: no answer in time",
+            ])
+        #expect(run.machine.requests.count == 0)
+    }
+
     @Test("records are purged up to a position, which is included")
     func purges() {
         let run = MachineRun()

@@ -16,7 +16,9 @@ extension JetStreamMachine {
         requests.remove(number)
         switch request {
         case .append(let partition, let name): appended(JetStreamPublishAnswer(message), partition, name)
-        case .read(let partition, let position): read(JetStreamMessageAnswer(message), partition, position)
+        case .read(let partition, let position):
+            read(JetStreamMessageAnswer(message), partition, position, now)
+        case .readDirectly(let partition, let position): readDirectly(message, partition, position)
         case .first(let partition): first(JetStreamMessageAnswer(message), partition, now)
         case .purge: purged(JetStreamReply(message), request)
         case .create(let partition), .examine(let partition):
@@ -38,7 +40,7 @@ extension JetStreamMachine {
     }
 
     private mutating func read(
-        _ answer: JetStreamMessageAnswer, _ partition: Int, _ position: LogPosition
+        _ answer: JetStreamMessageAnswer, _ partition: Int, _ position: LogPosition, _ now: Instant
     ) {
         let request = OpenRequest.read(partition, position)
         switch answer {
@@ -46,9 +48,28 @@ extension JetStreamMachine {
         case .message(let sequence, _) where sequence > position.number:
             fail(request, .removed(first: LogPosition(sequence)))
         case .none: events.append(.end(partition, LogPosition(position.number - 1)))
+        case .refused(let error) where error.code == Self.withoutLeader:
+            readDirectly(position, of: partition, now: now)
         case .refused(let error): fail(request, .refused(error))
         case .noResponder: fail(request, .noResponder)
         case .message, .unreadable: fail(request, .unreadable)
+        }
+    }
+
+    /// Code of JetStream while the group of its servers has no leader. Streams need none to append, to elect their own, and for direct reads.
+    private static let withoutLeader = 10_008
+
+    /// What any replica has: the record, or an end that may be out of date.
+    private mutating func readDirectly(
+        _ message: NATSMessage, _ partition: Int, _ position: LogPosition
+    ) {
+        let request = OpenRequest.readDirectly(partition, position)
+        switch message.status {
+        case nil where message.number("nats-sequence") == position.number:
+            events.append(.record(partition, position, message.payload))
+        case 404: events.append(.end(partition, LogPosition(position.number - 1)))
+        case 503: fail(request, .noResponder)
+        default: fail(request, .unreadable)
         }
     }
 

@@ -98,7 +98,8 @@ struct JetStreamMachine {
     mutating func fail(_ request: OpenRequest, _ failure: JetStreamFailure) {
         switch request {
         case .append(let partition, let name): events.append(.refused(partition, name, failure))
-        case .read(let partition, let position): events.append(.readFailed(partition, position, failure))
+        case .read(let partition, let position), .readDirectly(let partition, let position):
+            events.append(.readFailed(partition, position, failure))
         case .batch(let partition), .first(let partition): followerFailed(partition, failure)
         case .purge(let partition, let position):
             events.append(.purgeFailed(partition, upTo: position, failure))
@@ -130,6 +131,13 @@ struct JetStreamMachine {
             from: position.number, subject: names.subject(partition))
         let subject = JetStreamMessageAnswer.subject(stream: names.stream(partition))
         return send(request, payload, to: String(decoding: subject, as: UTF8.self), now: now)
+    }
+
+    /// Reads the record at a position from any replica.
+    mutating func readDirectly(_ position: LogPosition, of partition: Int, now: Instant) {
+        send(
+            .readDirectly(partition, position), JetStreamMessageAnswer.request(position.number),
+            to: "$JS.API.DIRECT.GET.\(names.stream(partition))", now: now)
     }
 
     /// Removes the records up to a position.

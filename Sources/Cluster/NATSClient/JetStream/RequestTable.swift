@@ -5,6 +5,8 @@ import ClusterLog
 enum OpenRequest: Hashable {
     case append(Int, FrameName)
     case read(Int, LogPosition)
+    /// The same of any replica, while no leader of JetStream lets the stream's leader answer.
+    case readDirectly(Int, LogPosition)
     /// Records for a follower; its state has the deadline.
     case batch(Int)
     /// The first record at or after a follower's next position, from the leader.
@@ -17,7 +19,7 @@ enum OpenRequest: Hashable {
     var patience: Patience? {
         switch self {
         case .append: .append
-        case .read, .first: .read
+        case .read, .readDirectly, .first: .read
         case .batch: nil
         case .purge, .create, .examine: .manage
         }

@@ -118,6 +118,17 @@ struct LogCanaryTests {
             })
     }
 
+    @Test("an owner that reads on after a late answer, before it goes on, is found where reads are refused")
+    func readsOn() {
+        let longest = LogSimulationTests.longestPause(1) { world in
+            world.tamper = { event, node, _ in
+                guard case .stored = event, let owner = node.owner, !owner.canMake else { return event }
+                return nil
+            }
+        }
+        #expect(longest > 5_000)
+    }
+
     @Test("an owner that does not look for what was not answered is found")
     func neverReads() {
         #expect(

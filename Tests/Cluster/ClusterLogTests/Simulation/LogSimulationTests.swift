@@ -25,6 +25,7 @@ struct LogSimulationTests {
         settings.cuts = percent(5)
         settings.elections = percent(3)
         settings.strangers = percent(50)
+        settings.refusedReads = percent(5)
         return settings
     }
 
@@ -38,6 +39,29 @@ struct LogSimulationTests {
             let found = LogWorld(seed: seed, Self.settings(seed)).run()
             #expect(found.isEmpty, "seed \(seed)")
         }
+    }
+
+    /// How long nothing was confirmed while all reads are refused and some answers come late, in milliseconds.
+    static func longestPause(_ seed: UInt64, _ plant: (LogWorld) -> Void = { _ in }) -> Int64 {
+        var settings = LogWorld.Settings()
+        (settings.claims, settings.doubleClaims, settings.kills, settings.pauses) = (0, 0, 0, 0)
+        (settings.cuts, settings.elections, settings.refusedReads) = (0, 0, 0)
+        let world = LogWorld(seed: seed, settings)
+        plant(world)
+        world.log.unreadUntil = settings.faultMicroseconds
+        var (last, longest) = (Int64(1_000_000), Int64(0))
+        world.tamperEffects = { [unowned world] effects, _ in
+            guard effects.contains(where: { if case .confirmed = $0 { true } else { false } }) else { return }
+            longest = max(longest, min(world.time, settings.faultMicroseconds) - last)
+            last = max(last, world.time)
+        }
+        #expect(world.run().isEmpty, "seed \(seed)")
+        return longest / 1_000
+    }
+
+    @Test("an owner goes on while all reads are refused and its frames are confirmed, also late")
+    func refusedReads() {
+        for seed in 0..<20 as Range<UInt64> { #expect(Self.longestPause(seed) < 2_000, "seed \(seed)") }
     }
 
     @Test("a seed repeats a run")

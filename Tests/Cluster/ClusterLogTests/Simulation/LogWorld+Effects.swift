@@ -145,6 +145,7 @@ extension LogWorld {
         if chance(settings.elections) {
             log.electionUntil = time + Int64.random(in: 4_000_000...9_000_000, using: &random)
         }
+        if chance(settings.refusedReads) { log.unreadUntil = time + span }
         if settings.strangers > 0, chance(settings.strangers) { intrude() }
         if chance(20) { nodes[Int.random(in: nodes.indices, using: &random)].flush() }
         after(100_000) { $0.trouble() }

@@ -18,6 +18,7 @@ final class LogWorld {
         var pauses = 1
         var cuts = 1
         var elections = 1
+        var refusedReads = 1
         var strangers = 0
     }
 
@@ -152,7 +153,7 @@ final class LogWorld {
         if nodes[node].owner == nil, nodes[node].pausedUntil <= time, nodes[node].cutUntil <= time {
             for _ in 0..<16 {
                 let reading = log.read(
-                    nodes[node].reader.position.next, at: time, isFaulty: isFaulty, &random)
+                    nodes[node].reader.position.next, at: time, isFaulty: isFaulty, ofLeader: false, &random)
                 guard case .record(let bytes, let position) = reading else { break }
                 let verdict = rule(&nodes[node].reader, FrameHeader.read(bytes: bytes, in: key), position)
                 if case .applies(let header) = verdict { apply(bytes, header, position, node) }

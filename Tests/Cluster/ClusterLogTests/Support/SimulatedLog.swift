@@ -50,6 +50,8 @@ public struct SimulatedLog {
     public private(set) var purged = 0
     /// Until when there is no leader, in microseconds.
     public var electionUntil: Int64 = 0
+    /// Until when all reads from the leader are refused, while appends are confirmed: the group of all servers has no leader.
+    public var unreadUntil: Int64 = 0
     /// When the last record of each node arrived in order.
     private var arrivals: [Int: Int64] = [:]
     /// Whether records are lost at times that were stored: what the real log must not do.
@@ -101,10 +103,12 @@ public struct SimulatedLog {
     /// Loses the last records, as a log does whose servers had not synced them.
     public mutating func lose(_ count: Int) { records.removeLast(min(count, records.count - purged)) }
 
-    /// Answers a read.
-    public func read(_ position: LogPosition, at time: Int64, isFaulty: Bool, _ random: inout SeededRandom)
-        -> Reading
-    {
+    /// Answers a read, of the leader or of any replica.
+    public func read(
+        _ position: LogPosition, at time: Int64, isFaulty: Bool, ofLeader: Bool = true,
+        _ random: inout SeededRandom
+    ) -> Reading {
+        guard !ofLeader || time >= unreadUntil else { return .failed }
         var seen = records.count
         if isFaulty {
             let chance = Int.random(in: 0..<100, using: &random)

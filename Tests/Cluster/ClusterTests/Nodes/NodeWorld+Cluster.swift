@@ -365,7 +365,8 @@ extension NodeWorld {
             for _ in 0..<32 {
                 guard !hosted.isPaused, let position = hosted.follows,
                     case .record(let bytes, let found) = world.logs[hosted.partition].read(
-                        position.next, at: world.time, isFaulty: world.isFaulty, &world.random)
+                        position.next, at: world.time, isFaulty: world.isFaulty, ofLeader: false,
+                        &world.random)
                 else { return }
                 hosted.follows = found
                 world.handle(.followed(bytes, at: found), of: hosted, node)

@@ -168,7 +168,8 @@ extension ReplicaWorld {
         if !isCut(node) {
             for _ in 0..<16 {
                 guard let position = node.follows else { break }
-                let reading = log.read(position.next, at: time, isFaulty: isFaulty, &random)
+                let reading = log.read(
+                    position.next, at: time, isFaulty: isFaulty, ofLeader: false, &random)
                 if case .removed(let first) = reading {
                     node.follows = nil
                     feed(.removed(first: first), node, node.process)

@@ -252,6 +252,7 @@ final class ReplicaWorld {
         if chance(10) { purge() }
         if chance(1) { log.electionUntil = time + draw(4_000_000...9_000_000) }
         if losesRecords { return lose() }
+        if chance(1) { log.unreadUntil = time + draw(500_000...4_000_000) }
         if chance(1) { restart(node, losesUnsynced: chance(30)) }
         if chance(1) { node.pausedUntil = max(node.pausedUntil, time + draw(200_000...4_000_000)) }
         if chance(1) { cut(node, draw(200_000...8_000_000)) }
