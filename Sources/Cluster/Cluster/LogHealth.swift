@@ -31,6 +31,8 @@ public struct LogHealth: Sendable {
     /// When the log was last certain to work.
     private var provedAt = Instant.distantPast
     private var askedAt = Instant.distantPast
+    /// Since when this node is connected and nothing is due: then a question is all that can prove that the log works.
+    private var idleSince: Instant?
 
     /// Creates the health of a log that this many servers keep.
     public init(servers: Int) { canLeave = servers > 1 }
@@ -66,13 +68,18 @@ public struct LogHealth: Sendable {
 
     /// Looks at the log. Returns what to do.
     ///
-    /// `dueSince` is since when the first log has not answered what was appended or asked; `nil` if nothing is due.
+    /// `dueSince` is since when the first log has not answered what was appended or asked; `nil` if nothing is due: then a proof is asked
+    /// for a second after the last one.
     public mutating func tick(dueSince: Instant?, isConnected: Bool, now: Instant) -> Step {
         let since: Instant
         switch state {
         case .working:
-            guard let dueSince else { return .none }
-            since = max(dueSince, provedAt)
+            idleSince = dueSince == nil && isConnected ? idleSince ?? now : nil
+            let due = idleSince.map {
+                max($0, provedAt).advanced(milliseconds: Limits.ClusterHost.idleMilliseconds)
+            }
+            guard let due = dueSince ?? due, due <= now else { return .none }
+            since = max(due, provedAt)
         case .doubtful(let doubted): since = doubted
         case .failing(let since, let leaves):
             guard canLeave, isConnected, leaves <= now else { return ask(isConnected, now) }
@@ -85,7 +92,8 @@ public struct LogHealth: Sendable {
             state = .failing(since: since, leaves: now)
             return tick(dueSince: dueSince, isConnected: isConnected, now: now)
         }
-        return silence >= Limits.ClusterHost.askMilliseconds ? ask(isConnected, now) : .none
+        let isLate = silence >= Limits.ClusterHost.askMilliseconds
+        return isLate || dueSince == nil ? ask(isConnected, now) : .none
     }
 
     private mutating func ask(_ isConnected: Bool, _ now: Instant) -> Step {

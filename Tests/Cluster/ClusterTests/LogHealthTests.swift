@@ -68,11 +68,30 @@ struct LogHealthTests {
         #expect(health.unprovedSince == at(9_000))
     }
 
-    @Test("nothing that is due is no trouble, and without another server none is left")
+    @Test(
+        "where nothing is due, a proof is asked for a second after the last one; without any the server is left"
+    )
     func quiet() {
         var health = LogHealth(servers: 3)
-        #expect(times(.leave, &health, dueSince: nil, until: 60_000) == [] && health.unprovedSince == nil)
-        #expect(times(.ask, &health, dueSince: nil, until: 60_000) == [])
+        var asked: [Int64] = []
+        for time in stride(from: 0, through: 10_000, by: 100) as StrideThrough<Int64> {
+            let step = health.tick(dueSince: nil, isConnected: true, now: at(time))
+            #expect(step != .leave)
+            guard step == .ask else { continue }
+            asked.append(time)
+            health.heard(majorityAt: at(time - 300), now: at(time))
+        }
+        #expect(asked.prefix(3) == [1_000, 1_700, 2_400] && health.unprovedSince == nil)
+        let last = (asked.last ?? 0) - 300
+        #expect(times(.leave, &health, dueSince: nil, from: 10_100, until: last + 2_800) == [last + 2_800])
+        #expect(
+            health.unprovedSince == at(last + 1_000), "it is not ready three seconds after the last proof")
+        var cut = LogHealth(servers: 3)
+        #expect(times(.ask, &cut, dueSince: nil, isConnected: false, until: 9_000) == [])
+    }
+
+    @Test("without another server none is left")
+    func only() {
         var only = LogHealth(servers: 1)
         #expect(times(.leave, &only, dueSince: at(0), until: 60_000) == [])
         #expect(only.unprovedSince == at(0))

@@ -20,6 +20,7 @@ extension Replica {
     /// Appends the mark of a claim.
     mutating func begin(_ claim: Claim, _ now: Now, _ effects: inout [ReplicaEffect]) {
         role = .claiming
+        lookedSince = nil
         var made: [OwnerEffect] = []
         let owner = LogOwner(
             claim: claim, after: following, in: log, version: writes, now: now, effects: &made)
@@ -207,6 +208,7 @@ extension Replica {
         owner = nil
         ownMark = []
         repair = nil
+        lookedSince = nil
     }
 
     /// Reports all batches without an outcome as failed: whether those in flight count, the readers learn.

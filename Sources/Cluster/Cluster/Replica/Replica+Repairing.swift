@@ -36,6 +36,7 @@ extension Replica {
         guard case .checking(var check) = role else { return }
         check.due = now.monotonic.advanced(milliseconds: Limits.ClusterLog.answerMilliseconds)
         role = .checking(check)
+        lookedSince = lookedSince ?? now.monotonic
         effects.append(.read(check.position))
     }
 
@@ -43,6 +44,7 @@ extension Replica {
     mutating func checked(end: LogPosition, _ now: Now, _ effects: inout [ReplicaEffect]) -> Bool {
         guard case .checking(var check) = role else { return false }
         check.shortEnds += 1
+        lookedSince = nil
         check.due = now.monotonic.advanced(milliseconds: Limits.ClusterLog.rereadMilliseconds)
         role = .checking(check)
         guard check.shortEnds >= Limits.ClusterLog.shortLooks else { return true }
@@ -72,6 +74,7 @@ extension Replica {
         failAll(&effects)
         dropOwner()
         role = .repairing
+        lookedSince = now.monotonic
         var made: [RepairEffect] = []
         repair = LogRepair(
             kept, unconfirmed: unconfirmed, read: following.position, highest: highest, in: log,
@@ -96,6 +99,12 @@ extension Replica {
     mutating func repairs(with event: RepairEvent, _ now: Now, _ effects: inout [ReplicaEffect]) -> Bool {
         guard var repair = repair.take() else { return false }
         var made: [RepairEffect] = []
+        switch event {
+        case .record, .end, .removed: lookedSince = now.monotonic
+        case .disconnected: lookedSince = nil
+        case .connected: lookedSince = lookedSince ?? now.monotonic
+        case .readFailed, .tick: break
+        }
         repair.handle(event, now: now, effects: &made)
         self.repair = repair
         perform(made, &effects)

@@ -78,6 +78,8 @@ public struct Replica: ~Copyable {
     /// The last valid records, and the repair of a log that has lost some of them.
     var kept: KeptRecords
     var repair: LogRepair?
+    /// Since when a look before a claim, or a repair, has had no answer.
+    var lookedSince: Instant?
     /// The highest position that another node has read.
     var highest = LogPosition.start
     /// The parts of a content whose last part has not been read.
@@ -189,7 +191,7 @@ public struct Replica: ~Copyable {
 
     /// Since when the log has confirmed nothing of what this node appends as owner or for a claim, or not answered. `nil` if nothing is
     /// due.
-    public var stalledSince: Instant? { owner?.stalledSince }
+    public var stalledSince: Instant? { owner?.stalledSince ?? lookedSince }
 
     /// The last frame that the store has applied: a new process reads on from there, whatever marks and void records follow.
     public var stored: LogPosition { applied }

@@ -17,8 +17,9 @@ extension Limits {
         public static let syncMilliseconds: Int64 = 1_000
         /// Milliseconds between two looks at the state of a stream: a replica that is down is an alarm within a minute.
         public static let examineMilliseconds: Int64 = 15_000
-        /// Milliseconds between two questions to the monitoring port of a server of the log: its settings change with a restart only.
-        public static let monitorMilliseconds: Int64 = 60_000
+        /// Milliseconds between two questions to the monitoring port of a server of the log: two looks that find a server of the group
+        /// silent are an alarm within a minute.
+        public static let monitorMilliseconds: Int64 = 20_000
         /// Seconds that a founding waits for a monitoring port that cannot be reached: the server may have just been started.
         public static let monitorPatienceSeconds = 10
         /// Looks in a row at a stream that ends before what was applied, until it has lost records for certain: a leader that has just
@@ -40,6 +41,11 @@ extension Limits {
         /// Milliseconds without a proof, although something is due, after which streams are asked whether their leaders have a majority,
         /// and until they are asked again.
         public static let askMilliseconds: Int64 = 300
+        /// Milliseconds without a proof, although nothing is due, after which one is asked for: with the time until a node is not ready, three
+        /// seconds.
+        public static let idleMilliseconds: Int64 = 1_000
+        /// Streams that are asked at a time by a node for which nothing is due.
+        public static let idleStreams = 2
         /// Streams that are asked at a time: the leaders of all of them are seldom on one server.
         public static let askedStreams = 8
         /// Milliseconds in which what a node takes or loses is gathered for one line of the log: a takeover of all partitions of a node
