@@ -89,33 +89,6 @@ extension LogHalt {
             "the record at position \(position.number) contradicts what this node has written"
         }
     }
-
-    /// The alarm for a partition that has halted for this reason.
-    func alarm(of partition: Int) -> ShowCluster.Answer.Alarm {
-        let problem = "partition \(partition) has halted on this node: \(words)"
-        switch self {
-        case .unreadable(.newer, _):
-            return .init(
-                cause: .halted, problem: problem,
-                action: "install the version of the other nodes, and restart")
-        case .unreadable(.damaged, _):
-            return .init(
-                cause: .halted, problem: problem,
-                action:
-                    "restore a backup of a running node; if it halts at the same record, keep the log and report it"
-            )
-        case .unreadable(.rival, _):
-            return .init(
-                cause: .recordsLost, problem: problem,
-                action:
-                    "note what each node has applied (ccsctl cluster status); see docs/cluster.md, a log that has lost records"
-            )
-        case .inconsistent:
-            return .init(
-                cause: .halted, problem: problem,
-                action: "keep the log and report it; then restore a backup of a running node")
-        }
-    }
 }
 
 /// What the host of a cluster has to say besides the alarms of its membership.
@@ -139,7 +112,9 @@ extension ClusterHost {
         if let alarm = stall(now) { found.append(alarm) }
         found += logServers.compactMap(\.alarm)
         found += StreamAlarms.of(streamProblems, names: settings.names)
-        for hosted in replicas { found += alarms(of: hosted) }
+        let silent = streamProblems.keys.reduce(into: Set<String>()) { $0.formUnion($1.silentServers) }
+        if let alarm = LogGroupWatch.alarm(logServers.map(\.group), besides: silent) { found.append(alarm) }
+        found += PartitionAlarms.of(findings, copy: copy.words, names: settings.names)
         for node in membership.members where isUnlinked(node, now) {
             found.append(
                 .init(
@@ -159,7 +134,8 @@ extension ClusterHost {
             (disconnectedSeconds(now) ?? 0) * 1_000 < Limits.ClusterHost.readyMilliseconds
         {
             let span = now.monotonic.milliseconds(since: since)
-            guard span < Limits.ClusterHost.stalledMilliseconds else {
+            // As `ClusterContact.problem`, by which the node is not ready.
+            guard span < Limits.ClusterHost.readyMilliseconds else {
                 return .init(
                     cause: .logStalled,
                     problem:
@@ -178,6 +154,9 @@ extension ClusterHost {
                 "NATS has confirmed nothing for \(now.monotonic.milliseconds(since: since) / 1_000) s for \(partitions): nothing is acknowledged there",
             action:
                 "check the servers of NATS: no stream is written without a majority of them, or when their disks or limits are full"
+                + (stalled.count < replicas.count
+                    ? "; if all run, it may have stopped for good: docs/cluster.md, a stream that has stopped"
+                    : "")
         )
     }
 
@@ -185,60 +164,5 @@ extension ClusterHost {
     func isStalled(_ hosted: HostedReplica, _ now: Now) -> Bool {
         guard let since = hosted.replica.stalledSince else { return false }
         return now.monotonic.milliseconds(since: since) >= Limits.ClusterHost.stalledMilliseconds
-    }
-
-    /// The alarm of a node that needs records which the log does not have.
-    private func absence(of hosted: HostedReplica) -> ShowCluster.Answer.Alarm? {
-        let partition = hosted.partition
-        if let first = hosted.replica.begins, let absence = hosted.replica.absence {
-            return switch absence {
-            case .lost:
-                .init(
-                    cause: .recordsLost,
-                    problem:
-                        "the log of partition \(partition) has lost records before position \(first.number), and this node has not those that count",
-                    action: "\(copy.words); find out why NATS has lost them")
-            case .purged:
-                .init(
-                    cause: .outdated,
-                    problem:
-                        "this node needs records of partition \(partition) that were purged: its log begins at position \(first.number)",
-                    action: copy.words)
-            }
-        }
-        guard hosted.replica.isMissingRecords else { return nil }
-        return .init(
-            cause: .recordsLost,
-            problem:
-                "NATS has lost records of partition \(partition) that were confirmed and that this node has not read",
-            action:
-                "nothing: a node that has them appends them again, or this one copies its store after \(Limits.ClusterLog.missingMilliseconds / 1_000) s; find out why NATS has lost them"
-        )
-    }
-
-    private func alarms(of hosted: HostedReplica) -> [ShowCluster.Answer.Alarm] {
-        let partition = hosted.partition
-        var found: [ShowCluster.Answer.Alarm] = []
-        if let reason = hosted.replica.haltReason { found.append(reason.alarm(of: partition)) }
-        if let last = hosted.loss.lostAfter {
-            found.append(
-                .init(
-                    cause: .recordsLost,
-                    problem:
-                        "the stream \(settings.names.stream(partition)) ends at position \(last.number), but this node has applied more: it has lost records",
-                    action:
-                        "nothing: the owner appends them again, which cluster_log_repaired reports; find out why NATS has lost them"
-                ))
-        }
-        if let alarm = absence(of: hosted) { found.append(alarm) }
-        let behind = recordsBehind(hosted)
-        if behind > Limits.ClusterHost.recordsBehind {
-            found.append(
-                .init(
-                    cause: .behind,
-                    problem: "this node is \(behind) records behind the log of partition \(partition)",
-                    action: "wait if it has just started; else look for a slow disk with ccsctl top"))
-        }
-        return found
     }
 }

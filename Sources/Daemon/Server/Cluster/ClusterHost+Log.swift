@@ -202,9 +202,8 @@ extension ClusterHost {
         case .absent(let begins, let absence): report(absence, before: begins, of: hosted)
         case .changed: report(hosted)
         case .halted(let reason):
-            log.error(
-                "cluster_partition_halted",
-                ["partition": LogValue(partition), "problem": .text(reason.words)])
+            news.add(
+                .halted, of: partition, .text("partition \(partition): \(reason.words)"), now.monotonic)
         }
     }
 

@@ -89,7 +89,10 @@ extension ClusterHost {
         case .none: break
         case .leave: logs.leave()
         case .ask:
-            for _ in 0..<min(Limits.ClusterHost.askedStreams, replicas.count) {
+            let asked =
+                dueSince == nil && health.unprovedSince == nil
+                ? Limits.ClusterHost.idleStreams : Limits.ClusterHost.askedStreams
+            for _ in 0..<min(asked, replicas.count) {
                 look(atStreamOf: askedNext)
                 askedNext = (askedNext + 1) % replicas.count
             }
@@ -100,13 +103,9 @@ extension ClusterHost {
     /// Reports that a node can apply nothing more before it has copied a store.
     func report(_ absence: Replica.Absence, before begins: LogPosition, of hosted: HostedReplica) {
         figuresDue = .distantPast
-        let fields: LogFields = [
-            "partition": LogValue(hosted.partition), "first": LogValue(Int(clamping: begins.number)),
-        ]
-        switch absence {
-        case .purged: log.warning("cluster_node_outdated", fields)
-        case .lost: log.error("cluster_records_missing", fields)
-        }
+        news.add(
+            absence == .purged ? .outdated : .recordsMissing, of: hosted.partition,
+            LogValue(Int(clamping: begins.number)), reactor.now.monotonic)
     }
 
     /// Has the owner remove the records that no node needs any more.

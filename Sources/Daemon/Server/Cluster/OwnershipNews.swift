@@ -1,8 +1,17 @@
 import Basics
 import Transport
 
-/// The partitions that a node has taken or lost in a moment: the log has one line for all of them.
+/// The partitions that a node has taken or lost in a moment, or can apply no more of: the log has one line for all of them.
 struct OwnershipNews {
+    /// Why it can apply no more.
+    enum Trouble: CaseIterable {
+        case outdated
+        case recordsMissing
+        case halted
+    }
+
+    /// The partitions of each trouble, with what the log has of the first one.
+    private(set) var troubles: [Trouble: (partitions: [Int], first: LogValue)] = [:]
     private(set) var taken: [Int] = []
     private(set) var lost: [Int] = []
     private var since: Instant?
@@ -12,6 +21,11 @@ struct OwnershipNews {
 
     mutating func add(taken partition: Int, _ now: Instant) {
         taken.append(partition)
+        since = since ?? now
+    }
+
+    mutating func add(_ trouble: Trouble, of partition: Int, _ first: LogValue, _ now: Instant) {
+        troubles[trouble, default: ([], first)].partitions.append(partition)
         since = since ?? now
     }
 
@@ -69,6 +83,16 @@ extension ClusterHost {
         }
         if !news.taken.isEmpty {
             log.notice("cluster_partition_taken", ["partitions": .text(PartitionList.text(news.taken))])
+        }
+        for trouble in OwnershipNews.Trouble.allCases {
+            guard let (partitions, first) = news.troubles[trouble] else { continue }
+            let named = LogValue.text(PartitionList.text(partitions))
+            switch trouble {
+            case .outdated: log.warning("cluster_node_outdated", ["partitions": named, "first": first])
+            case .recordsMissing:
+                log.error("cluster_records_missing", ["partitions": named, "first": first])
+            case .halted: log.error("cluster_partition_halted", ["partitions": named, "problem": first])
+            }
         }
         news = OwnershipNews()
     }

@@ -48,3 +48,8 @@ enum StreamAlarms {
 
     private static func command(for server: String) -> String { "nats server cluster peer-remove \(server)" }
 }
+
+extension StreamProblem {
+    /// The servers that it names as silent.
+    var silentServers: [String] { if case .replicasSilent(let servers) = self { servers } else { [] } }
+}

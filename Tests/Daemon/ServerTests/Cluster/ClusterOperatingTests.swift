@@ -38,13 +38,75 @@ import Wire
             #expect(!alarm.report.problem.isEmpty && !alarm.report.action.isEmpty)
             #expect(alarm.words == "\(alarm.report.problem): \(alarm.report.action)")
         }
-        let rival = LogHalt.unreadable(.rival, at: LogPosition(5))
-        #expect(rival.alarm(of: 3).cause == .recordsLost && rival.words.contains("position 5"))
-        let strange = LogHalt.unreadable(.damaged, at: LogPosition(5))
-        #expect(strange.alarm(of: 3).cause == .halted && strange.words.contains("position 5"))
-        let newer = LogHalt.unreadable(.newer(version: 9), at: LogPosition(5))
+    }
+
+    private func partitionAlarms(
+        _ found: [(Range<Int>, PartitionFinding)]
+    ) -> [ShowCluster.Answer.Alarm] {
+        var all: [PartitionAlarms.Found] = []
+        for (partitions, finding) in found {
+            for partition in partitions { all.append((partition: partition, finding: finding)) }
+        }
+        return PartitionAlarms.of(all, copy: "a copy is on its way", names: .standard)
+    }
+
+    @Test("what is wrong with many partitions is one alarm for each kind, which names the way out")
+    func partitions() {
+        let position = LogPosition(5)
+        let halts: [(UnreadableRecord, ClusterAlarmCause, String)] = [
+            (.rival, .recordsLost, "a log that has lost records"),
+            (.damaged, .halted, "if all have halted: docs/cluster.md, a partition that has halted"),
+            (.newer(version: 9), .halted, "install the version of the other nodes"),
+        ]
+        for (record, cause, action) in halts {
+            let alarms = partitionAlarms([
+                (0..<1, .halted(.unreadable(record, at: position))),
+                (1..<16, .halted(.unreadable(record, at: LogPosition(9)))),
+            ])
+            #expect(alarms.count == 1 && alarms[0].cause == cause && alarms[0].action.contains(action))
+            #expect(alarms[0].problem.hasPrefix("partitions 0-15 have halted"), "\(alarms[0].problem)")
+            #expect(alarms[0].problem.contains("of partition 0, the record at position 5"))
+        }
+        let newer = LogHalt.unreadable(.newer(version: 9), at: position)
         #expect(newer.words.contains("a frame of version 9, and this node reads 1 to 1"))
-        #expect(newer.alarm(of: 3).action.contains("install the version of the other nodes"))
+        let mixed = partitionAlarms([
+            (3..<4, .halted(.inconsistent(at: position))), (0..<9, .purged(before: position)),
+            (0..<9, .lost(before: position)), (1..<3, .missing), (4..<5, .behind(20_000)),
+            (5..<6, .behind(30_000)), (6..<7, .shortened(after: position)),
+        ])
+        #expect(
+            mixed.map(\.cause) == [.halted, .recordsLost, .recordsLost, .recordsLost, .outdated, .behind])
+        #expect(mixed[0].problem.hasPrefix("partition 3 has halted on this node: the record at position 5"))
+        #expect(mixed[1].problem.contains("CCS_6 ends at position 5"))
+        #expect(mixed[2].action.hasPrefix("a copy is on its way"))
+        #expect(mixed[5].problem.contains("up to 30000 records behind the log of partitions 4-5"))
+        #expect(partitionAlarms([]).isEmpty)
+    }
+
+    @Test(
+        "servers that the group of all servers of NATS counts and that are gone are an alarm, after two looks"
+    )
+    func group() {
+        func alarm(_ looks: [[LogServerGroup?]], besides named: Set<String> = []) -> ShowCluster.Answer.Alarm?
+        {
+            let watches = looks.map { groups in
+                groups.reduce(into: LogGroupWatch()) { $0.look($1) }
+            }
+            return LogGroupWatch.alarm(watches, besides: named)
+        }
+        let gone = LogServerGroup(leader: "n1", size: 4, silent: ["n3"])
+        let whole = LogServerGroup(leader: "n1", size: 3)
+        let leaderless = LogServerGroup(leader: nil, size: 4, silent: ["n3"])
+        #expect(alarm([]) == nil && alarm([[nil, nil], [whole, whole]]) == nil)
+        #expect(alarm([[gone], [whole]]) == nil && alarm([[gone, whole, gone]]) == nil)
+        let raised = alarm([[whole, whole], [gone, gone]])
+        #expect(
+            raised?.cause == .logDegraded
+                && raised?.problem.contains("counts 4, and n3 sends nothing") == true)
+        #expect(raised?.action.contains("nats server cluster peer-remove n3") == true)
+        #expect(alarm([[gone, gone]], besides: ["n3"]) == nil, "the alarm of the streams names it")
+        #expect(alarm([[leaderless, leaderless]], besides: ["n3"])?.problem.contains("no leader") == true)
+        #expect(alarm([[leaderless, leaderless], [whole, whole]])?.problem.contains("n3") == true)
     }
 
     @Test("a daemon without a cluster refuses by name, and does not answer for one")
@@ -165,6 +227,16 @@ import Wire
         #expect(
             !news.isDue(at(200_000)) && news.isDue(at(1_000 + Limits.ClusterHost.newsMilliseconds * 1_000)))
         #expect(PartitionList.text([9, 1, 2, 4, 5, 6, 4]) == "1-2, 4-6, 9")
+    }
+
+    @Test("partitions of which a node can apply no more are one line for each reason")
+    func troubles() {
+        var news = OwnershipNews()
+        for partition in 0..<16 { news.add(.outdated, of: partition, LogValue(partition + 7), at(1_000)) }
+        news.add(.halted, of: 3, .text("why"), at(2_000))
+        #expect(news.isDue(at(1_000 + Limits.ClusterHost.newsMilliseconds * 1_000)))
+        #expect(news.troubles[.outdated]?.partitions == Array(0..<16) && news.troubles.count == 2)
+        #expect(news.troubles[.halted]?.partitions == [3])
     }
 
     @Test("a stream is fit whose problems go by themselves, and unfit if it was changed")

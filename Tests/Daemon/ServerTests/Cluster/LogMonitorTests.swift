@@ -25,6 +25,27 @@ import Wire
         #expect(report("")?.name.contains("\u{1B}") == false)
     }
 
+    @Test("the group of all servers is that of the report; its leader has news of the others")
+    func group() {
+        func group(_ leader: String, _ replicas: String) -> LogServerGroup? {
+            let text =
+                "{\"config\":{},\"meta\":{\"leader\":\"\(leader)\",\"cluster_size\":4,\"replicas\":[\(replicas)]}}"
+            return try? read("{\"server_name\":\"n1\",\"jetstream\":\(text)}").get().group
+        }
+        func replica(_ name: String, _ isCurrent: Bool, _ active: Int, _ more: String = "") -> String {
+            "{\"name\":\"\(name)\",\"current\":\(isCurrent),\"active\":\(active),\"peer\":\"P\"\(more)}"
+        }
+        let others = [
+            replica("n2", true, 900_000_000), replica("n3", false, 0), replica("n4", false, 900_000_000),
+            replica("n5", false, 5_000_000_000),
+        ].joined(separator: ",")
+        #expect(group("n1", others) == LogServerGroup(leader: "n1", size: 4, silent: ["n3", "n5"]))
+        #expect(group("n2", others) == LogServerGroup(leader: "n2", size: 4), "it is not the leader")
+        let unknown = replica("Server name unknown at this time (peerID: P)", false, 0, ",\"offline\":true")
+        #expect(group("n2", unknown)?.silent == ["P"] && group("", "")?.leader == nil)
+        #expect(report("")?.group == nil)
+    }
+
     @Test(
         "an answer that is not that of a nats-server is no report",
         arguments: [
