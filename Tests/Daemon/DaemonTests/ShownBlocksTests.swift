@@ -110,8 +110,12 @@ struct ShownBlocksTests {
             "needs nats; ClusterLogTests sends the same request"
         ),
         (
-            "docs/cluster.md", "nats stream cluster peer-remove CCS_0 nats-3",
-            "needs nats; ClusterLogTests sends the same request"
+            "docs/cluster.md", "nats stream info CCS_2", "needs nats, and a stream that has stopped"
+        ),
+        (
+            "docs/cluster.md",
+            #"nats stream info CCS_0 --json | jq '.config | .name = "CCS_2" | .subjects = ["ccs.2"]' > CCS_2.json"#,
+            "needs nats; ClusterHaltTests sends the same requests"
         ),
         (
             "docs/cluster.md",

@@ -6,22 +6,76 @@ import Foundation
 import NATSServerSupport
 import Testing
 
-/// The way out for a cluster whose partitions have halted on all nodes, as docs/cluster.md describes it.
+/// The ways out for a cluster whose partitions have halted on all nodes, or whose streams have stopped, as docs/cluster.md describes them.
 @Suite(
     "A partition that has halted", .serialized,
     .enabled(if: NATSServerProcess.isInstalled, "nats-server: run Scripts/bootstrap --tests"))
 struct ClusterHaltTests {
     private typealias Row = [String: Any]
 
-    /// A record that halts every node of this build: its version is far newer, and it has the tag of the cluster.
-    private func newer(_ cluster: RunningCluster, _ partition: Int) throws -> [UInt8] {
+    /// A record that halts every node of this build, and has the tag of the cluster: its version is far newer, or it is a mark with content.
+    private func record(
+        _ cluster: RunningCluster, _ partition: Int, version: UInt8 = 200, content: [UInt8] = []
+    ) throws -> [UInt8] {
         let text = try Data(contentsOf: cluster.folder(0).appendingPathComponent("cluster.json"))
         let file = try ClusterFile(parsing: [UInt8](text))
         let bytes = try #require(file.secrets[ClusterFile.logSecretName]?.revealed)
         let key = LogKey(LogSecret(bytes.raw), cluster: file.cluster.number, partition: partition)
         let header = FrameHeader(
-            version: 200, term: Term(Epoch(1 << 20), Claim(7)), number: 1, time: 0, confirmed: 0, previous: 0)
-        return header.frame([UInt8]().raw, in: key)
+            version: version, term: Term(Epoch(1 << 20), Claim(7)), number: 1, time: 0, confirmed: 0,
+            previous: 0)
+        return header.frame(content.raw, in: key)
+    }
+
+    private func roles(_ cluster: RunningCluster, at node: Int) throws -> [String?] {
+        let status = try cluster.node(node).ctl("cluster", "status")
+        return (status["partitions"] as? [Row] ?? []).map { $0["role"] as? String }
+    }
+
+    private func areHalted(_ cluster: RunningCluster) throws {
+        try eventually("every partition has halted on every node") {
+            try (0..<2).allSatisfy { try roles(cluster, at: $0) == ["halted", "halted"] }
+        }
+    }
+
+    /// The way out if all nodes have halted at one record, and after that the one if a stream has stopped.
+    private func remake(_ cluster: RunningCluster, _ sender: (id: String, key: String), _ token: String)
+        throws
+    {
+        for partition in 0..<2 {
+            try cluster.append(
+                record(cluster, partition, version: FrameHeader.newestVersion, content: [1]), to: partition)
+        }
+        try areHalted(cluster)
+        let health = try Tool.run("ccsctl", ["--socket", cluster.node(0).controlSocket, "health"])
+        #expect(health.output.contains("partitions 0-1 have halted"), "\(health)")
+        #expect(try cluster.positions("applied", at: 0) == cluster.positions("applied", at: 1))
+        for partition in 0..<2 { try cluster.remakeLog(of: partition, like: 1 - partition) }
+        for node in 0..<2 {
+            #expect(try cluster.end(node, SIGTERM) == 0)
+            try cluster.start(node)
+        }
+        try sends(cluster, sender, token, "restarted")
+        try cluster.stopLog(of: 0)
+        try eventually("the stream confirms nothing") { (try? cluster.append([1], to: 0)) == nil }
+        let applied = try (0..<2).map { try cluster.positions("applied", at: $0)[0] }.max() ?? 0
+        try cluster.remakeLog(of: 0, like: 1)
+        try eventually("the owner has filled the new stream") { try cluster.ends()[0] > applied }
+        try sends(cluster, sender, token, "remade")
+    }
+
+    private func sends(
+        _ cluster: RunningCluster, _ sender: (id: String, key: String), _ token: String, _ id: String
+    ) throws {
+        var count = 0
+        try eventually("the cluster is whole, and \(id) is acknowledged") {
+            count += 1
+            let roles = try (0..<2).map { try roles(cluster, at: $0) }
+            guard (0..<2).allSatisfy({ at in roles.count { $0[at] == "owning" } == 1 }) else { return false }
+            guard let server = try? TestAppServer(cluster.node(0), sender: sender) else { return false }
+            defer { server.end() }
+            return try server.sendIfConnected("\(id)-\(count)", to: token) == "ACK"
+        }
     }
 
     @Test("the node that has applied most goes on alone with everything that was acknowledged")
@@ -35,14 +89,9 @@ struct ClusterHaltTests {
             let server = try TestAppServer(cluster.node(0), sender: sender)
             #expect(try server.send("waits", to: device.token) == "ACK")
             server.end()
-            for partition in 0..<2 { try cluster.append(newer(cluster, partition), to: partition) }
-            try eventually("every partition has halted on every node") {
-                try (0..<2).allSatisfy { node in
-                    let status = try cluster.node(node).ctl("cluster", "status")
-                    let roles = (status["partitions"] as? [Row] ?? []).map { $0["role"] as? String }
-                    return roles == ["halted", "halted"]
-                }
-            }
+            try remake(cluster, sender, device.token)
+            for partition in 0..<2 { try cluster.append(record(cluster, partition), to: partition) }
+            try areHalted(cluster)
             let health = try Tool.run("ccsctl", ["--socket", cluster.node(0).controlSocket, "health"])
             #expect(health.code == 19 && health.output.contains("a frame of version 200"), "\(health)")
 

@@ -92,6 +92,42 @@ extension RunningCluster {
         }
     }
 
+    /// Takes a server out of each stream, as `nats stream cluster peer-remove` does: the group of all servers counts it still.
+    func removeServerFromStreams(_ name: String) throws {
+        for partition in 0..<partitions {
+            try eventually("\(name) is removed from the log of partition \(partition)") {
+                let answer = try? answer(
+                    to: "$JS.API.STREAM.PEER.REMOVE.CCS_\(partition)", Array("{\"peer\":\"\(name)\"}".utf8))
+                return answer?.contains("\"success\":true") == true
+                    || answer?.contains("peer not a member") == true
+            }
+        }
+    }
+
+    /// Deletes the log of a partition, and makes it again with the settings of another one.
+    func remakeLog(of partition: Int, like other: Int) throws {
+        let info = try answer(to: "$JS.API.STREAM.INFO.CCS_\(other)", [])
+        let body = info.split(separator: "\r\n").last.map { Data($0.utf8) } ?? Data()
+        let object = try JSONSerialization.jsonObject(with: body) as? Row
+        guard var config = object?["config"] as? Row else { throw HarnessFailure("no settings in \(info)") }
+        (config["name"], config["subjects"]) = ("CCS_\(partition)", ["ccs.\(partition)"])
+        let made = try JSONSerialization.data(withJSONObject: config)
+        try deleteLog(of: partition)
+        try eventually("the log of partition \(partition) is made again") {
+            let answer = try? answer(to: "$JS.API.STREAM.CREATE.CCS_\(partition)", [UInt8](made))
+            return answer?.contains("\"did_create\":true") == true
+        }
+    }
+
+    /// Stops the log of a partition: nats-server ends a stream of several replicas that gets this header.
+    func stopLog(of partition: Int) throws {
+        let headers = Array("NATS/1.0\r\nNats-Expected-Last-Msg-Id: foo\r\n\r\n".utf8)
+        let sizes = "\(headers.count) \(headers.count + 1)"
+        _ = try? answer(
+            sending: Array("HPUB ccs.\(partition) answers \(sizes)\r\n".utf8) + headers + Array("x\r\n".utf8),
+            login: ",\"headers\":true")
+    }
+
     /// Sends a request to the first server of the log that runs. Throws unless it succeeds within five seconds.
     private func request(_ subject: String, _ body: String) throws {
         let answer = try answer(to: subject, Array(body.utf8))
@@ -105,6 +141,12 @@ extension RunningCluster {
     }
 
     private func answer(to subject: String, _ body: [UInt8], login: String = "") throws -> String {
+        let words = "PUB \(subject) answers \(body.count)\r\n"
+        return try answer(sending: Array(words.utf8) + body + Array("\r\n".utf8), login: login)
+    }
+
+    /// Returns the answer to a publication.
+    private func answer(sending publication: [UInt8], login: String) throws -> String {
         guard let server = servers.first(where: { PlainHTTP.canConnect($0.address, port: $0.port) }) else {
             throw HarnessFailure("the cluster has no log")
         }
@@ -112,9 +154,7 @@ extension RunningCluster {
         defer { close(descriptor) }
         var patience = timeval(tv_sec: 5, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-        let words =
-            "CONNECT {\"verbose\":false\(login)}\r\nSUB answers 1\r\nPUB \(subject) answers \(body.count)\r\n"
-        let bytes = Array(words.utf8) + body + Array("\r\n".utf8)
+        let bytes = Array("CONNECT {\"verbose\":false\(login)}\r\nSUB answers 1\r\n".utf8) + publication
         guard send(descriptor, bytes, bytes.count, 0) == bytes.count else {
             throw HarnessFailure("cannot send the request")
         }
@@ -122,7 +162,7 @@ extension RunningCluster {
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while !answer.contains("\r\nMSG answers") || !answer.hasSuffix("}\r\n") {
             let count = read(descriptor, &chunk, chunk.count)
-            guard count > 0 else { throw HarnessFailure("no answer to \(subject): \(answer)") }
+            guard count > 0 else { throw HarnessFailure("no answer: \(answer)") }
             answer += String(decoding: chunk[..<count], as: UTF8.self)
         }
         return answer

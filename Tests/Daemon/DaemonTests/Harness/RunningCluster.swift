@@ -80,6 +80,7 @@ final class RunningCluster {
             ["cluster", "found", founded.url.path, "--partitions", "\(partitions)"] + options
             + addresses.flatMap { ["--node", $0] }
             + servers.flatMap { ["--log-server", "\($0.address):\($0.port)"] }
+            + (network == nil ? servers.flatMap { ["--log-monitor", "127.0.0.1:\($0.healthPort)"] } : [])
         let result = try Tool.run("ccsctl", words)
         guard result.code == 0 else { throw HarnessFailure("ccsctl cluster found: \(result)") }
     }
