@@ -106,6 +106,17 @@ import Testing
         #expect(bench.take(appServer).words == ["nack 3 unavailable", "nack 5 unavailable", "ack 6"])
     }
 
+    @Test("A batch that fails alone, as one that no node of a cluster can write, leaves the later ones")
+    func failedAlone() throws {
+        let (bench, _) = try bench()
+        let partition = bench.partitions[0]
+        partition.outcomes.append(.failed(partition.batches.removeFirst().batchNumber))
+        bench.reportOutcome(partition)
+        bench.settle()
+        #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE 1"])
+        #expect(bench.take(appServer).words == ["ack 3"])
+    }
+
     @Test("A partition goes on with the count of failures that it begins with")
     func begins() {
         var core = Partition(partition: 0, of: 1, seed: 1, hashKey: (1, 2), failuresSeen: 3)

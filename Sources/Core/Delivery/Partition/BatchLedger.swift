@@ -119,9 +119,10 @@ struct BatchLedger {
         return outcome.batchNumber < nextBatchNumber && isOpen(outcome.batchNumber)
     }
 
-    /// Removes the unanswered batches from one on, and returns them with their numbers.
-    mutating func removeAll(from first: UInt64) -> [(number: UInt64, record: BatchRecord)] {
-        (first..<nextBatchNumber).compactMap { number in remove(number).map { (number, $0) } }
+    /// Removes the unanswered batches that fail with an outcome, and returns them with their numbers.
+    mutating func removeAll(by outcome: CommitOutcome) -> [(number: UInt64, record: BatchRecord)] {
+        let end = outcome.failures == nil ? outcome.batchNumber + 1 : nextBatchNumber
+        return (outcome.batchNumber..<end).compactMap { number in remove(number).map { (number, $0) } }
     }
 
     /// Returns whether a batch is still gathered or unanswered.

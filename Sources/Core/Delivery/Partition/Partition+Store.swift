@@ -21,12 +21,12 @@ extension Partition {
         resume(record, outcome)
     }
 
-    /// A batch has failed, and with it all later ones (`BatchOrder`), also what this turn has gathered: it was decided as if they were on
-    /// disk. The batches from now on are made with the new count of failures.
+    /// A batch has failed, and unless it was refused itself, all later ones (`BatchOrder`), also what this turn has gathered: it was decided
+    /// as if they were on disk. The batches from now on are made with the new count of failures.
     private mutating func failed(_ outcome: CommitOutcome) {
         guard turn.ledger.see(outcome) else { return }
-        if !turn.effects.mutations.isEmpty { _ = turn.closeBatch() }
-        let records = turn.ledger.removeAll(from: outcome.batchNumber)
+        if outcome.failures != nil, !turn.effects.mutations.isEmpty { _ = turn.closeBatch() }
+        let records = turn.ledger.removeAll(by: outcome)
         // First, because the continuations must not rely on the in-memory state of a failed batch.
         for (number, record) in records {
             devices.removedUnread.committed(number)

@@ -167,10 +167,11 @@ public struct CommitOutcome: Sendable, Equatable {
     public var batchNumber: UInt64
     /// Sequence numbers of upstream messages that were not put as duplicates.
     public var duplicates: [(SenderID, SequenceNumber)]
-    /// Whether the batch failed: its effect on the store is then unknown, and none of it may be acknowledged. All later batches of the
-    /// partition fail, too, but for those that it makes with the new count of failures.
+    /// Whether the batch failed: its effect on the store is then unknown, and none of it may be acknowledged.
     public var hasFailed: Bool
-    /// The failures of the partition's batches up to this one. `nil` if it is on disk, or was refused because of an earlier one.
+    /// The failures of the partition's batches up to this one: all later batches fail, too, but for those that are made with this count.
+    /// `nil` if it is on disk, or if it fails alone: it was refused because of an earlier one, or is in the log of a cluster, and no node
+    /// can write it.
     public var failures: UInt64?
     /// The downstream messages that the batch added and ended, as the store has counted them for its audit: one that it already had,
     /// or no longer has, is not counted.

@@ -168,12 +168,16 @@ final class WorldCore {
         return WorldBatch(number: batch.batchNumber, changes: changes, core: batch)
     }
 
-    /// A batch has its outcome. If it has failed, all later ones fail, the devices are read again, and nothing that depends on it holds.
+    /// A batch has its outcome. If it has failed, the devices are read again, and nothing that depends on it holds; if by itself, all later
+    /// ones have failed.
     private func committed(_ outcome: CommitOutcome, _ stored: Set<UInt64>, _ effects: inout Effects) {
         guard let at = open.firstIndex(where: { $0.number == outcome.batchNumber }) else { return }
         guard outcome.hasFailed else { return letOut(open.remove(at: at).answers, &effects) }
         for device in devices.keys { devices[device] = stored.contains(device) }
         topics = []
+        guard outcome.failures != nil else {
+            return letOut(open.remove(at: at).answers.map(\.failed), &effects)
+        }
         let failed = open[at...].flatMap(\.answers) + answers
         open.removeSubrange(at...)
         (changes, answers) = ([], [])

@@ -148,7 +148,7 @@ final class ReplicatedLog: LogUnderTest {
     }
 
     func failures(of partition: Int) -> UInt64 {
-        port.mailbox.ask { $0.replicas[partition].order.failures }.wait() ?? 0
+        thread == nil ? 0 : port.mailbox.ask { $0.replicas[partition].order.failures }.wait() ?? 0
     }
     func collect() { outcomes.add(mailbox.takeAll().reports) }
     func fail() { server.kill() }
