@@ -21,8 +21,9 @@ extension Limits {
         public static let withdrawnRemembered = 100
         /// Bytes of stanzas read beyond a full window while looking for acks; then reading stops.
         public static let unreadBytes = 262_144
-        /// Message IDs remembered for each connection, to refuse a repeated one.
-        public static let rememberedMessageIDs = 10_000
+        /// Message IDs remembered for each connection, to refuse a repeated one: 50 default windows. They take 72 KiB, so those of ten
+        /// busy connections fit in the second-level cache of a processor.
+        public static let rememberedMessageIDs = 5_000
         /// Milliseconds in which pending replies are still sent after an app server has ended its stream: clients wait two
         /// seconds.
         public static let farewellMilliseconds: Int64 = 1_000

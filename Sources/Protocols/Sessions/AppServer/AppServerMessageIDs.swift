@@ -6,7 +6,7 @@ import Basics
 struct AppServerMessageIDs {
     /// A slot of the hash table: the index of a hash in the ring, and 16 bits of the hash, so that a search seldom reads the ring.
     ///
-    /// Packed into four bytes, since each connection has a table of up to 2^16 slots; an optional would take eight.
+    /// Packed into four bytes, since each connection has a table of thousands of slots; an optional would take eight.
     private struct Slot {
         static let vacant = Slot(bits: 0)
         private let bits: UInt32

@@ -140,7 +140,9 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
         lastSent = now.monotonic
         receivedAt = now.monotonic
         submissions = AppServerSubmissions(window: settings.pendingWindow)
-        recentIDs = AppServerMessageIDs(key: (settings.random(), settings.random()))
+        recentIDs = AppServerMessageIDs(
+            key: (settings.random(), settings.random()),
+            limit: max(Limits.AppServer.rememberedMessageIDs, settings.pendingWindow))
     }
 
     public var deadline: Instant {
