@@ -106,7 +106,7 @@ public enum XMPPReference {
         the sender to the token with this ID are cancelled; it may also be the ID in an answer over HTTP. A NACK has the error
         `\(ErrorCode.code(.messageSent))` if the message was sent to the device or to APNs, and `\(ErrorCode.code(.unknownMessage))` if none waits: it was delivered, has expired, was never
         accepted, or belongs to another sender. A message to a topic or a group is cancelled for one of its devices, by the token. A request counts as a
-        message for the rates. FCM refuses an unknown `message_type`.
+        message for the rates. What FCM answered to an unknown `message_type` is not documented.
 
 
         """
