@@ -194,7 +194,7 @@ final class World {
 
     // MARK: The process
 
-    private func boot() {
+    func boot() {
         trace("--- boot")
         if boots > 0 {
             checkers.sequences.processBegins()
@@ -222,23 +222,7 @@ final class World {
         }
     }
 
-    private func bootLater(_ wait: ClosedRange<Int64>) {
-        after(random(wait)) { [self] in
-            if server == nil { boot() }
-        }
-    }
-
-    /// Ends the process at times before what has failed on its disk has been made up for.
-    func crashSoon() {
-        guard mayCrash, chance(1, in: 4) else { return }
-        after(random(0...20_000_000)) { [self] in
-            guard !isCalm, server != nil else { return }
-            crash(losesPower: chance(1, in: 2))
-            bootLater(1_000_000...3_000_000_000)
-        }
-    }
-
-    private func crash(losesPower: Bool) {
+    func crash(losesPower: Bool) {
         trace("--- crash")
         countFault()
         server?.die()
@@ -271,13 +255,6 @@ final class World {
         if milliseconds != 0 { countFault() } else { reached(.clockRighted) }
         if clock.error == 0 { bootsUntilWrong = boots }
         clock.error = milliseconds
-    }
-
-    /// Restarts the machine, in worlds where processes crash.
-    func reboot() {
-        guard mayCrash, server != nil else { return }
-        crash(losesPower: false)
-        bootLater(200_000_000...200_000_000)
     }
 
     /// The time of the sessions on a connection's reactor.

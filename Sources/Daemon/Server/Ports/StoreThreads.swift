@@ -275,15 +275,6 @@ public final class StoreThreads: CommitLog {
         if isAdded { metrics.add(1, to: .storeWaitingWrites) }
     }
 
-    /// Ends the process, since the store does not have what the log has confirmed: the next one continues from the log.
-    static func endProcess(_ error: StoreError, _ log: Log) {
-        log.error(
-            "store_behind_log",
-            ["problem": .text(error.description), "hint": .text("this node starts again and reads its log")])
-        log.flushRepeated()
-        _exit(ExitCode.inputOutput.rawValue)
-    }
-
     private func recovered() {
         failure.withLock { $0 = nil }
         failing.store(false, ordering: .relaxed)
@@ -401,12 +392,5 @@ public final class StoreThreads: CommitLog {
     private func recordFailedRead(_ error: StoreError) {
         if error.kind.isInvariant { recordInvariant(error) }
         Self.record(failedRead: error, metrics, log)
-    }
-
-    private static func record(failedRead error: StoreError, _ metrics: MetricShard, _ log: Log) {
-        metrics.add(1, to: .storeFailures)
-        log.repeating(
-            .error, "store_read_failed", by: error.kind.rawValue,
-            ["kind": .text(error.kind.rawValue), "problem": .text(error.description)])
     }
 }
