@@ -75,10 +75,10 @@ public struct LogHealth: Sendable {
         switch state {
         case .working:
             idleSince = dueSince == nil && isConnected ? idleSince ?? now : nil
-            let due = idleSince.map {
+            let idle = idleSince.map {
                 max($0, provedAt).advanced(milliseconds: Limits.ClusterHost.idleMilliseconds)
             }
-            guard let due = dueSince ?? due, due <= now else { return .none }
+            guard let due = dueSince ?? idle, due <= now else { return .none }
             since = max(due, provedAt)
         case .doubtful(let doubted): since = doubted
         case .failing(let since, let leaves):

@@ -24,7 +24,8 @@ public enum OwnerEvent: Hashable, Sendable {
 public enum OwnerEffect: Hashable, Sendable {
     /// Append the frame of this name (`LogOwner.frame`) to the log, without any condition.
     case append(FrameName)
-    /// Read the record at a position from the leader of the log; from a follower only while no leader may answer. The answer is a `record`, `end` or `readFailed`.
+    /// Read the record at a position from the leader of the log; from a follower only while no leader may answer. The answer is a `record`,
+    /// `end` or `readFailed`.
     case read(LogPosition)
     /// Apply the valid frame of an earlier owner at a position, whose record was the last event.
     case apply(LogPosition)

@@ -56,7 +56,8 @@ extension JetStreamMachine {
         }
     }
 
-    /// Code of JetStream while the group of its servers has no leader. Streams need none to append, to elect their own, and for direct reads.
+    /// Code of JetStream while the group of its servers has no leader. Streams need none to append, to elect their own, and for direct
+    /// reads.
     private static let withoutLeader = 10_008
 
     /// What any replica has: the record, or an end that may be out of date.

@@ -49,10 +49,10 @@ enum PartitionAlarms {
     }
 
     private static func alarm(_ found: [Found], _ copy: String, _ names: LogNames) -> Alarm {
-        let partitions = found.map(\.partition)
+        let partitions = found.map { $0.partition }
         let named = PartitionList.named(partitions)
         // Each has its own position: that of the first one stands for all.
-        let example = partitions.count == 1 ? "" : "of partition \(partitions[0]), "
+        let example = partitions.count == 1 ? "" : "in partition \(partitions[0]), "
         let causes = "find out why NATS has lost them"
         switch found[0].finding {
         case .halted(let reason): return halt(reason, named, has: partitions.count == 1, example)

@@ -108,7 +108,7 @@ public struct SimulatedLog {
         _ position: LogPosition, at time: Int64, isFaulty: Bool, ofLeader: Bool = true,
         _ random: inout SeededRandom
     ) -> Reading {
-        guard !ofLeader || time >= unreadUntil else { return .failed }
+        guard !ofLeader || !isFaulty || time >= unreadUntil else { return .failed }
         var seen = records.count
         if isFaulty {
             let chance = Int.random(in: 0..<100, using: &random)

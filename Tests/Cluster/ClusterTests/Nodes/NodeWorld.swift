@@ -174,7 +174,7 @@ final class NodeWorld {
         if chance(1) {
             for at in logs.indices { logs[at].electionUntil = time + min(span, 2_000_000) }
         }
-        if chance(1) { for at in logs.indices { logs[at].unreadUntil = time + span } }
+        if chance(1) { for at in logs.indices { logs[at].unreadUntil = time + min(span, 2_000_000) } }
         if chance(6), let other = nodes.randomElement(using: &random), other !== node {
             links.cut(from: node.index, to: other.index, until: time + span)
             if chance(50) { links.cut(from: other.index, to: node.index, until: time + span) }

@@ -13,7 +13,7 @@ import Testing
 struct ClusterHaltTests {
     private typealias Row = [String: Any]
 
-    /// A record that halts every node of this build, and has the tag of the cluster: its version is far newer, or it is a mark with content.
+    /// A record with the tag of the cluster that halts every node of this build: its version is far newer, or it is a mark with content.
     private func record(
         _ cluster: RunningCluster, _ partition: Int, version: UInt8 = 200, content: [UInt8] = []
     ) throws -> [UInt8] {

@@ -65,7 +65,7 @@ import Wire
             ])
             #expect(alarms.count == 1 && alarms[0].cause == cause && alarms[0].action.contains(action))
             #expect(alarms[0].problem.hasPrefix("partitions 0-15 have halted"), "\(alarms[0].problem)")
-            #expect(alarms[0].problem.contains("of partition 0, the record at position 5"))
+            #expect(alarms[0].problem.contains("in partition 0, the record at position 5"))
         }
         let newer = LogHalt.unreadable(.newer(version: 9), at: position)
         #expect(newer.words.contains("a frame of version 9, and this node reads 1 to 1"))

@@ -41,8 +41,7 @@ extension Limits {
         /// Milliseconds without a proof, although something is due, after which streams are asked whether their leaders have a majority,
         /// and until they are asked again.
         public static let askMilliseconds: Int64 = 300
-        /// Milliseconds without a proof, although nothing is due, after which one is asked for: with the time until a node is not ready, three
-        /// seconds.
+        /// Milliseconds without a proof after which a node for which nothing is due asks for one: it is not ready two seconds later.
         public static let idleMilliseconds: Int64 = 1_000
         /// Streams that are asked at a time by a node for which nothing is due.
         public static let idleStreams = 2
