@@ -1,4 +1,5 @@
 import Basics
+import ClusterSetup
 import Cluster
 import ClusterLog
 import ClusterLogSupport
