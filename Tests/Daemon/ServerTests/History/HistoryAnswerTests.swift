@@ -132,7 +132,7 @@ import Wire
 
     @Test("a sender may ask up to its limit, regardless of others, and again later")
     func allowance() throws {
-        var allowance = SenderAllowance()
+        var allowance = SenderAllowance(of: "messages")
         let now = Now.read().monotonic
         func count(_ sender: UInt64, at time: Instant) -> V1Error? {
             do throws(V1Error) {
