@@ -39,3 +39,14 @@ extension RocksStore {
         }
     }
 }
+
+/// Values by name, beside the registry.
+extension RocksStore {
+    public func setting(_ name: String) throws(StoreError) -> [UInt8]? {
+        try withEngine { (engine) throws(StoreError) in
+            try engine.get(.meta, MetaKey.setting(name).raw) { (bytes) throws(StoreError) in
+                [UInt8](copying: bytes)
+            }
+        }
+    }
+}

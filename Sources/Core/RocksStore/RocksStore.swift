@@ -343,14 +343,6 @@ public final class RocksStore: Store {
         }
     }
 
-    public func setting(_ name: String) throws(StoreError) -> [UInt8]? {
-        try withEngine { (engine) throws(StoreError) in
-            try engine.get(.meta, MetaKey.setting(name).raw) { (bytes) throws(StoreError) in
-                [UInt8](copying: bytes)
-            }
-        }
-    }
-
     public func setSetting(_ name: String, _ value: [UInt8]) throws(StoreError) {
         try commit(true) { (commit) throws(StoreError) in commit.put(setting: name, value) }
     }

@@ -187,9 +187,11 @@ public struct MemoryState: Sendable {
     }
 
     public func subscribers(from position: SubscriberPosition, limit: Int) -> [TokenName] {
-        subscriptions.subscribers(from: position, limit: limit).compactMap {
+        // One without a registration is left out, and ends no page.
+        let found = subscriptions.subscribers(from: position).lazy.compactMap {
             registrations[$0.device]?[$0.number]?.tokenName
         }
+        return Array(found.prefix(limit))
     }
 
     /// Returns the answer to a load.

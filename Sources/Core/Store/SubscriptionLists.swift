@@ -72,11 +72,11 @@ struct SubscriptionLists: Sendable {
         return page
     }
 
-    /// Returns up to `limit` subscribers of a topic, from a position on.
-    func subscribers(from start: SubscriberPosition, limit: Int) -> [RegistrationName] {
+    /// Returns the subscribers of a topic, from a position on.
+    func subscribers(from start: SubscriberPosition) -> ArraySlice<RegistrationName> {
         guard let name = start.topic else { return [] }
         let all = byTopic[Topic(sender: start.sender, name: name)] ?? []
-        return Array(all.drop { name in start.after.map { name <= $0 } ?? false }.prefix(limit))
+        return all.drop { name in start.after.map { name <= $0 } ?? false }
     }
 
     private func place(of name: RegistrationName, _ topic: Topic) -> Int {

@@ -41,7 +41,7 @@ import Testing
                 0x6ce94faa80a60471, 0xf86361f11b7f73c5, 0x4a8d130ed3960ef7, 0x9b0f475cd44e5990,
                 0x91bffacb8bed1a47, 0xe4f0c6aff1b52d87, 0x74ff63960153698d, 0x81b3f72de539140e,
                 0x5057179301a37df6, 0x40c2ce602b671790, 0x130e2395b67f7d9c, 0xcce19452e41132b7,
-                0x90d320521002af00, 0x33a8ee20a7bb3eac, 0x2806fed1d40f981d, 0x6396781199839920,
+                0x90d320521002af00, 0x33a8ee20a7bb3eac, 0x2806fed1d40f981d, 0xbb3326dd9db93cf7,
             ])
         #expect(
             try events { $0.event($1 as SenderEventCase) } == [
@@ -52,7 +52,7 @@ import Testing
             ])
         #expect(
             try events { $0.event($1 as GroupEventCase) } == [
-                0x18e438bc3032101a, 0xbb2295a3a7d626aa, 0x93c151606fee6be9,
+                0x18e438bc3032101a, 0xbb2295a3a7d626aa, 0x064cc775e38aa7cb,
             ])
         #expect(
             try events { $0.event($1 as TopicEventCase) } == [
@@ -107,7 +107,7 @@ import Testing
             ])
         #expect(
             try commands { $0.command($1 as SubmissionReplyCase) } == [
-                0xfed9dc2a40093c79, 0x11ef0378947b50ab, 0xfd910a949de5233c,
+                0xfed9dc2a40093c79, 0x9552a3b12ba87a1c, 0x6d23e0795ff072b6,
             ])
         let replies = try commands { $0.command($1 as RequestReplyCase) }
         #expect(
@@ -115,7 +115,7 @@ import Testing
                 0x1c4124cccb227b45, 0x955f35ac539b8d5e, 0x9c300f75b9ac2c33, 0xd70544bfb2d34464,
                 0x18bce8f0a59b4e25, 0x4076085284dd755b, 0x11dc028377478dbd, 0xfa3cf6c45f14b2c1,
                 0xf4bc4e5b06b2d48e, 0xfd7847ffd9d85adc, 0xef10ec7fecc291e7, 0x29fd60dffd221bd4,
-                0xe03c877d12d2683b, 0xc16ee73b5bfccabf,
+                0xe03c877d12d2683b, 0x9e717e6d8f386f35,
             ])
         #expect(
             try commands { .submission(requestID: $0.small(), .refused($0.refusal($1))) } == [
@@ -124,7 +124,7 @@ import Testing
                 0xf6c2a17c79c23424, 0x70e30f47e80134ec, 0xce748344757b8930, 0xaeb1c207cd17a34b,
                 0x7a84a5cdfa1b1037, 0xa95fabda14776372, 0xb5db6db132331fb8, 0x5bcd472d03168b20,
                 0x1d397b7e180c963e, 0xddbb16fb0e63cd29, 0xc7b0db1eaa736931, 0x005b8018428874a5,
-                0xfb9efccd1e333101, 0xeb3be61e87a1beb0,
+                0xfb9efccd1e333101, 0xeb3be61e87a1beb0, 0xae278b2629fc6743, 0x9e0ec704e9b571d9,
             ])
     }
 

@@ -14,7 +14,7 @@ enum PartitionFinding: Hashable {
     case purged(before: LogPosition)
     /// Confirmed records are not in the log where this node has read it.
     case missing
-    /// So many records are still to be applied.
+    /// This number of records is still to be applied.
     case behind(Int)
 
     /// Findings of one kind are one alarm.

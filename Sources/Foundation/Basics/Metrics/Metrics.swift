@@ -5,8 +5,8 @@ import Synchronization
 /// Give each reactor and the store thread its own shard, to avoid contention for cache lines.
 public final class MetricShard: Sendable {
     /// Cells of a shard; a precondition checks that the table fits.
-    private static let size = 4_096
-    private let cells = InlineArray<4_096, Atomic<Int>> { _ in Atomic(0) }
+    private static let size = 6_144
+    private let cells = InlineArray<6_144, Atomic<Int>> { _ in Atomic(0) }
 
     public init() {
         precondition(

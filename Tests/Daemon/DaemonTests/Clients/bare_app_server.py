@@ -134,7 +134,7 @@ class Dialogue:
         return answers
 
     def exchange(self, stanzas, count):
-        """Sends stanzas, and reads so many answers."""
+        """Sends stanzas, and reads that number of answers."""
         self.bare.send("".join(
             '<message><gcm xmlns="google:mobile:data">%s</gcm></message>' % html.escape(json.dumps(stanza))
             for stanza in stanzas

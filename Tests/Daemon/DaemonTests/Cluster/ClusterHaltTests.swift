@@ -70,7 +70,7 @@ struct ClusterHaltTests {
         var count = 0
         try eventually("the cluster is whole, and \(id) is acknowledged") {
             count += 1
-            let roles = try (0..<2).map { try roles(cluster, at: $0) }
+            let roles = try (0..<2).map { try self.roles(cluster, at: $0) }
             guard (0..<2).allSatisfy({ at in roles.count { $0[at] == "owning" } == 1 }) else { return false }
             guard let server = try? TestAppServer(cluster.node(0), sender: sender) else { return false }
             defer { server.end() }

@@ -1,8 +1,8 @@
 import Basics
-import ClusterSetup
 import Cluster
 import ClusterLog
 import ClusterLogSupport
+import ClusterSetup
 import NATSClient
 import Operator
 import Testing
