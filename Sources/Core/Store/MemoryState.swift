@@ -187,7 +187,6 @@ public struct MemoryState: Sendable {
     }
 
     public func subscribers(from position: SubscriberPosition, limit: Int) -> [TokenName] {
-        // One without a registration is left out, and ends no page.
         let found = subscriptions.subscribers(from: position).lazy.compactMap {
             registrations[$0.device]?[$0.number]?.tokenName
         }

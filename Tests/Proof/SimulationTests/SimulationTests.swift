@@ -94,7 +94,7 @@ import Testing
         .dropsDelivery: "progress", .swapsDeliveries: "order", .believesClock: "clock",
         .believesJump: "clock",
         .reusesRegistrations: "registrations", .losesReport: "endings", .losesBodies: "progress",
-        .losesSharedBodies: "endings", .writesAfterFailure: "topics", .losesCancellation: "endings",
+        .losesSharedBodies: "endings", .losesCancellation: "endings",
         .cancelsForStrangers: "endings",
         .passesOverTopics: "topics", .dropsTopicsNow: "progress", .repeatsTopicsNow: "topics",
         .delaysTopicsNow: "topics", .hidesTopic: "identity", .losesTopicNotices: "progress",

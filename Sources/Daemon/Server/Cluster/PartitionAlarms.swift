@@ -67,7 +67,7 @@ enum PartitionAlarms {
             return .init(
                 cause: .recordsLost,
                 problem:
-                    "NATS has lost records of \(named), and this node has not those that count: \(example)before position \(first.number)",
+                    "NATS has lost records of \(named), and this node does not have those that count: \(example)before position \(first.number)",
                 action: "\(copy); \(causes)")
         case .purged(let first):
             return .init(

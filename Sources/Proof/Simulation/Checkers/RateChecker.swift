@@ -45,6 +45,8 @@ struct RateChecker {
     private var deviceUpstream: ReferenceBuckets<DeviceID>
     private var senderUpstream: ReferenceBuckets<SenderID>
     private var topicChanges: ReferenceBuckets<Share>
+    /// Devices and senders with cancellations, which count as messages at a time that no step shows: what is refused of them is not judged.
+    private var cancelling: (devices: Set<DeviceID>, senders: Set<Share>) = ([], [])
     /// Unanswered token requests.
     private var asked: [Requester: SenderID] = [:]
     /// Unanswered submissions.
@@ -75,6 +77,11 @@ struct RateChecker {
         switch step.event {
         case .device(_, .submitted(let submission)):
             if case .session(let requester) = submission.replyTo { submitted[requester] = submission }
+        case .device(let device, .cancel(let request)):
+            if let author = request.sender {
+                cancelling.devices.insert(device)
+                cancelling.senders.insert(Share(partition: step.partition, sender: author))
+            }
         case .device(_, .upstreamReceived(let upstream)): received[upstream.requester] = upstream
         case .device(let device, .upstreamAnswered(let number, _)):
             let name = RegistrationName(device: device, number: number)
@@ -195,14 +202,16 @@ struct RateChecker {
         switch refusal {
         case .deviceRateExceeded:
             world.reached(.deviceRateRefused)
-            if short.allows(device, now: now), long.allows(device, now: now) {
+            if short.allows(device, now: now), long.allows(device, now: now),
+                !cancelling.devices.contains(device)
+            {
                 world.fail("rates", "a message to \(device.number) was refused within its rate")
             }
         case .senderRateExceeded:
             world.reached(.senderRateRefused)
-            if let author = submission.sender,
-                sender.allows(Share(partition: step.partition, sender: author), now: now)
-            {
+            if let author = submission.sender {
+                let share = Share(partition: step.partition, sender: author)
+                guard !cancelling.senders.contains(share), sender.allows(share, now: now) else { break }
                 world.fail("rates", "a message of sender \(author.number) was refused within its rate")
             }
         default: break

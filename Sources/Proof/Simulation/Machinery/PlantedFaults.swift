@@ -87,8 +87,6 @@ extension WorldSettings {
         case losesPositionOfChange
         /// It is stored without the messages.
         case movesPositionAlone
-        /// A batch reaches the disk that was made before its partition had seen the failure of an earlier one.
-        case writesAfterFailure
         /// The first subscription of a device is not found.
         case leavesOutSubscriber
         /// A now-or-never topic message never reaches a partition.

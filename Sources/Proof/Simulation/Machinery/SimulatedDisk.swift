@@ -38,7 +38,6 @@ final class SimulatedDisk {
     func submit(_ batch: WriteBatch, partition: Int) {
         if !orders[partition].allows(batch) {
             world.trace("batch \(batch.batchNumber) of \(partition) comes too late")
-            if world.canary == .writesAfterFailure { _ = apply([batch], isDurable: false) }
             world.server?.receive([.committed(.failed(batch.batchNumber))], partition)
             return
         }
@@ -100,7 +99,6 @@ final class SimulatedDisk {
         waiting.removeAll { failed.contains($0.partition) }
         running += refused
         outcomes += refused.map { .failed($0.batch.batchNumber) }
-        if world.canary == .writesAfterFailure { _ = apply(refused.map(\.batch), isDurable: false) }
     }
 
     private func apply(_ batches: [WriteBatch], isDurable: Bool) -> [CommitOutcome] {

@@ -56,7 +56,7 @@ struct StrangeFrameTests {
         try log.append(mark(log.key, version: FrameHeader.newestVersion), to: 0)
         let alarms = waitForAlarms(log)
         #expect(alarms.count == 1, "\(alarms)")
-        #expect(alarms.first?.hasPrefix("records_lost: the log of partition 0 has lost records") == true)
+        #expect(alarms.first?.hasPrefix("records_lost: NATS has lost records of partition 0") == true)
         #expect(alarms.first?.contains("it will copy the store of another node") == true)
         #expect(!writes(log, 1, to: 0) && writes(log, 1, to: 1))
     }
