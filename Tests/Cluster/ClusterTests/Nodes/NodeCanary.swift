@@ -57,12 +57,12 @@ enum NodeCanary: CaseIterable {
         case .neverVouches: 11
         case .leavesGate: 14
         case .missesLostLinks: 29
-        case .dropsAwaited: 33
         case .missesUnsent: 38
         case .neverTicks: 53
         case .ignoresFences: 58
-        case .believesReleased, .ignoresLateTurns: 73
-        case .ignoresLateCommands: 190
+        case .ignoresLateTurns: 73
+        case .ignoresLateCommands: 10
+        case .believesReleased: 20
         case .waitsWhenSurrendered: 198
         default: 0
         }

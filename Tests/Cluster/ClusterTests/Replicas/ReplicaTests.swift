@@ -38,7 +38,7 @@ import Testing
     }
 
     private func findings(of kind: String, _ plant: (ReplicaWorld) -> Void) -> Bool {
-        (0..<200 as Range<UInt64>).contains { seed in
+        (0..<400 as Range<UInt64>).contains { seed in
             let world = ReplicaWorld(seed: seed)
             plant(world)
             return world.run().contains { $0.hasPrefix(kind) }

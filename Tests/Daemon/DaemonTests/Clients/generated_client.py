@@ -203,6 +203,15 @@ class Calls:
     def get_v1_projects_project_messages_message(self, call):
         return call(self.world.project, self.world.message, client=self.by_access())
 
+    def delete_v1_projects_project_registrations_registration_messages_message(self, call):
+        return call(self.world.project, self.world.tokens[0], "unknown", client=self.by_key())
+
+    def get_v1_projects_project_topics(self, call):
+        return call(self.world.project, client=self.by_key(), page_size=10)
+
+    def get_v1_projects_project_topics_topic_subscribers(self, call):
+        return call(self.world.project, "kept", client=self.by_access(), page_size=10)
+
     def get_v1_projects_project_deliveryData(self, call):
         return call(self.world.project, client=self.by_key(), days=7)
 
