@@ -66,8 +66,7 @@ extension HTTPSession {
         _ request: HTTPRequest, _ captured: [[UInt8]], _ requester: Requester, _ now: Now,
         _ io: inout SessionIO
     ) -> Outcome {
-        do throws(V1Error) {
-            let sender = try owner(of: captured[0], request.header("authorization"), now)
+        answerOwner(of: captured[0], request, now, &io) { (sender, io) throws(V1Error) in
             guard let query = try? FormBody(request.query.raw) else {
                 throw V1Error(invalid: "query", "expected two hexadecimal digits after %")
             }
@@ -77,9 +76,6 @@ extension HTTPSession {
                 limit: try Self.limit(query["pageSize"] ?? query["page_size"], upTo: most))
             io.hostRequests.append(HostRequest(requestID: requester.requestID, question: .topics(list)))
             return .wait(.history)
-        } catch {
-            recordRefusal(error, request, now, &io)
-            return .answer(error.response)
         }
     }
 

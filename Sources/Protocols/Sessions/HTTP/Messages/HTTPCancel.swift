@@ -8,8 +8,7 @@ extension HTTPSession {
         _ request: HTTPRequest, _ captured: [[UInt8]], _ requester: Requester, _ now: Now,
         _ io: inout SessionIO
     ) -> Outcome {
-        do throws(V1Error) {
-            let sender = try owner(of: captured[0], request.header("authorization"), now)
+        answerOwner(of: captured[0], request, now, &io) { (sender, io) throws(V1Error) in
             let token = captured[1]
             guard let name = settings.seal.name(of: token.raw) else { throw V1Error(.invalidToken) }
             let id = messageID(captured[2], in: request)
@@ -24,9 +23,6 @@ extension HTTPSession {
                         requester: requester, device: name.device, registration: name.number, sender: sender,
                         messageID: id)))
             return .wait(.cancellation)
-        } catch {
-            recordRefusal(error, request, now, &io)
-            return .answer(error.response)
         }
     }
 

@@ -32,13 +32,22 @@ extension HTTPSession {
         _ request: HTTPRequest, _ captured: [[UInt8]], _ requester: Requester, _ now: Now,
         _ io: inout SessionIO
     ) -> Outcome {
-        do throws(V1Error) {
-            let sender = try owner(of: captured[0], request.header("authorization"), now)
+        answerOwner(of: captured[0], request, now, &io) { (sender, io) throws(V1Error) in
             let subject = try subject(of: request, captured)
             let query = HistoryQuery(sender: sender, project: captured[0], subject)
             io.hostRequests.append(
                 HostRequest(requestID: requester.requestID, question: .history(query)))
             return .wait(.history)
+        }
+    }
+
+    /// Answers a request that the owner of a project makes about it. An error is recorded and answered.
+    func answerOwner(
+        of project: [UInt8], _ request: HTTPRequest, _ now: Now, _ io: inout SessionIO,
+        _ answer: (SenderID, inout SessionIO) throws(V1Error) -> Outcome
+    ) -> Outcome {
+        do throws(V1Error) {
+            return try answer(owner(of: project, request.header("authorization"), now), &io)
         } catch {
             recordRefusal(error, request, now, &io)
             return .answer(error.response)
@@ -68,7 +77,7 @@ extension HTTPSession {
     }
 
     /// Returns the sender that a server key or an access token belongs to; the project in the path must be its own.
-    func owner(
+    private func owner(
         of project: [UInt8], _ authorization: [UInt8]?, _ now: Now
     ) throws(V1Error) -> SenderID {
         guard let key = HTTPAuthorization.serverKey(authorization) else {
