@@ -27,6 +27,20 @@ struct ClusterOrder {
     }
 }
 
+/// Whether a message always has the same persistent ID, however often it arrives.
+struct ClusterIdentity {
+    private var ids: [String: [UInt8]] = [:]
+
+    /// A message has arrived at a device. Returns what is wrong.
+    mutating func arrived(_ name: String, as persistentID: [UInt8]) -> String? {
+        let first = ids[name] ?? persistentID
+        ids[name] = first
+        guard first != persistentID else { return nil }
+        return
+            "id: \(name) came as \(String(decoding: first, as: UTF8.self)) and \(String(decoding: persistentID, as: UTF8.self))"
+    }
+}
+
 /// Whether a device is a member of a topic or group while it is removed and added again: what is sent while it is removed must not arrive.
 struct ClusterMembership {
     enum State: Equatable {

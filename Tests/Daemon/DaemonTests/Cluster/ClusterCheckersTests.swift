@@ -36,4 +36,12 @@ import Testing
         #expect(!ClusterAnswers.isFalse(loginCondition: "temporary-auth-failure"))
         #expect(ClusterAnswers.isFalse(loginCode: 401) && !ClusterAnswers.isFalse(loginCode: 503))
     }
+
+    @Test("a message that arrives again with another persistent ID is found")
+    func identity() {
+        var identity = ClusterIdentity()
+        #expect(identity.arrived("d1", as: [49]) == nil && identity.arrived("d1", as: [49]) == nil)
+        #expect(identity.arrived("t1@1", as: [50]) == nil && identity.arrived("t1@2", as: [51]) == nil)
+        #expect(identity.arrived("d1", as: [52]) == "id: d1 came as 1 and 4")
+    }
 }

@@ -176,8 +176,10 @@ extension ClusterWorld {
                     default: 0] += 1
                 return
             }
+            let name = id.hasPrefix("d") ? id : "\(id)@\(device.number)"
+            if let wrong = identity.arrived(name, as: message.persistentID) { violations.append(wrong) }
             if id.hasPrefix("t") {
-                topics.arrivals["\(id)@\(device.number)", default: 0] += 1
+                topics.arrivals[name, default: 0] += 1
             } else if id.hasPrefix("d") {
                 downstream.arrivals[id, default: 0] += 1
                 order.arrived(id)

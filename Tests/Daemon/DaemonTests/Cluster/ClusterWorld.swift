@@ -66,6 +66,7 @@ final class ClusterWorld {
     var memberArrivals = 0
     /// Answers that are false, and messages that reached those who are no members any more.
     var violations: [String] = []
+    var identity = ClusterIdentity()
     /// Logins that were refused, and answers that were not understood.
     var oddities: [String: Int] = [:]
 
@@ -199,7 +200,8 @@ final class ClusterWorld {
         (downstream.lost + upstream.lost + topics.lost).filter { !pretended.contains($0) }
     }
 
-    /// What is wrong besides lost messages: false answers, messages to members that were removed, and a wrong order.
+    /// What is wrong besides lost messages: false answers, messages to members that were removed, IDs that change, and a
+    /// wrong order.
     var wrongs: [String] { violations + order.violations(acknowledged: downstream.acknowledged) }
 
     /// How many messages the nodes have discarded, by the audit of the first one: each has the whole store.
