@@ -207,7 +207,9 @@ final class World {
         if clock.error > 0, clock.error <= Int64(Limits.Clock.aheadSeconds) * 1_000 { setClockWrong(by: 0) }
         jumpingClock.prepareStart(self)
         boots += 1
-        server = SimulatedServer(self)
+        let server = SimulatedServer(self)
+        self.server = server
+        server.start()
     }
 
     private func planCrash() {

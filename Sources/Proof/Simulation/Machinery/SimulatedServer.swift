@@ -33,6 +33,10 @@ final class SimulatedServer {
     init(_ world: World) {
         self.world = world
         map = PartitionMap(partitions: world.settings.partitions, reactors: world.settings.reactors)
+    }
+
+    /// Begins the first turns. The world has the server by then: the disk may answer at once.
+    func start() {
         world.checkers.core = CoreChecker(world.settings)
         var settings = world.canaries.settings(world.settings.delivery, world)
         if world.canary != .forgetsSequenceWatermark { settings.sequenceWatermark = world.sequenceWatermark }
