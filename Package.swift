@@ -340,7 +340,7 @@ let proof = floor(
             "ccs-bench",
             [
                 "Client", "ClientProtocol", "Simulation", "Operator", "Catalogue", "Basics", "Wire",
-                "Transport", "HTTP2Engine", "COpenSSL", "Delivery", "Sessions", "Store",
+                "Transport", "HTTP2Engine", "COpenSSL", "Delivery", "Sessions", "Store", "History",
             ]),
 
         tests("Simulation", ["Simulation", "Delivery", "Sessions", "Store", "Basics", "BasicsSupport"]),

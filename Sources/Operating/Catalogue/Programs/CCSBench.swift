@@ -200,6 +200,17 @@ extension Program {
                     reactors,
                 ]),
             Command(
+                "history", "Measure the answers from a message history of many messages.",
+                details: [
+                    "Files of the history are written as ccsd would have done in the last 23 hours, then ccsd is started with them and asked as by an operator. Exits with 1 if an answer does not have what was written."
+                ],
+                options: [
+                    Option(
+                        "--messages", .integer(1_000...1_000_000_000), "N",
+                        "The number of messages: some 50 bytes of disk for each.", preset: "10000000"),
+                    reactors,
+                ]),
+            Command(
                 "restart", "Restart ccsd under load and check that every accepted message arrives.",
                 details: [
                     "During traffic in both directions ccsd gets SIGTERM, drains, and is started again on the same ports, and all clients reconnect. Exits with 1 if an accepted message is lost, or if a message is refused for another reason than CONNECTION_DRAINING."

@@ -33,6 +33,7 @@ extension Bench {
         case "consoles": try consoles()
         case "flat": try flat()
         case "idle": try idle()
+        case "history": try history()
         case "restart": try restart()
         case "backup": try backup()
         case "attack": try attack()

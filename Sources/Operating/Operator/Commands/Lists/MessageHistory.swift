@@ -132,6 +132,22 @@ public struct FindMessages: OperatorCommand {
         case waiting, delivered, forwarded, replaced, expired, discarded, removed, refused
     }
 
+    /// Creates a search in the history.
+    public init(
+        messageID: String? = nil, sender: SenderID? = nil, since: UnixMilliseconds? = nil,
+        until: UnixMilliseconds? = nil, outcome: Outcome? = nil, limit: Int = Self.presetLimit,
+        before: HistoryCursor? = nil, after: HistoryCursor? = nil
+    ) {
+        self.messageID = messageID
+        self.sender = sender
+        self.since = since
+        self.until = until
+        self.outcome = outcome
+        self.limit = limit
+        self.before = before
+        self.after = after
+    }
+
     public static let summary = OperationSummary.reading(
         "messages find",
         "Find messages in the history, by ID, sender, time and outcome: what happened to each, and when.",
@@ -212,6 +228,16 @@ public struct ListHistory: OperatorCommand {
     public var before: HistoryCursor?
     /// The position after which a message must have a step; `nil` for any.
     public var after: HistoryCursor?
+
+    /// Creates a list of the messages of a device.
+    public init(
+        device: DeviceTarget, limit: Int, before: HistoryCursor? = nil, after: HistoryCursor? = nil
+    ) {
+        self.device = device
+        self.limit = limit
+        self.before = before
+        self.after = after
+    }
 
     public static let summary = OperationSummary.reading(
         "messages history",

@@ -6,6 +6,12 @@ public struct CountMessages: OperatorCommand {
     public var sender: SenderID?
     public var days: Int
 
+    /// Creates a count of the messages of a sender, or of all.
+    public init(sender: SenderID?, days: Int) {
+        self.sender = sender
+        self.days = days
+    }
+
     public static let summary = OperationSummary.reading(
         "messages totals",
         "Count the messages to devices in the history by day, of one sender or of all together.",
