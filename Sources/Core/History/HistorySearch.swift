@@ -176,20 +176,26 @@ public struct HistorySearch {
         return sender
     }
 
-    /// Gathers all records of a message. Returns whether the given one is the first.
-    mutating func whole(_ message: HistoryMessage) -> (message: HistoryMessage, isFirst: Bool) {
-        guard let part = HistoryPart(message.record), let whole = gathered(part, [message]) else {
-            return (message, true)
-        }
+    /// Gathers all records of a message. Returns whether the given one is the first. If the message may begin with it, the others are not in
+    /// earlier files than the one before: one record may have the acceptance, and the next one that the message is stored.
+    mutating func whole(
+        _ message: HistoryMessage, begins: Bool = false
+    ) -> (message: HistoryMessage, isFirst: Bool) {
+        var oldest: UInt64 = 0
+        if begins { oldest = sources.first { $0.number < message.position.file }?.number ?? 0 }
+        guard let part = HistoryPart(message.record), let whole = gathered(part, [message], since: oldest)
+        else { return (message, true) }
         return (whole, whole.position == message.position)
     }
 
     /// Gathers all records of a message. Returns `nil` if the files have none.
     mutating func message(_ part: HistoryPart) -> HistoryMessage? { gathered(part, []) }
 
-    private mutating func gathered(_ part: HistoryPart, _ known: [HistoryMessage]) -> HistoryMessage? {
+    private mutating func gathered(
+        _ part: HistoryPart, _ known: [HistoryMessage], since oldest: UInt64 = 0
+    ) -> HistoryMessage? {
         var all = known
-        search(HistoryHash.sequence(part.sequence)) { record, position in
+        search(HistoryHash.sequence(part.sequence), since: oldest) { record, position in
             if position != known.first?.position, part.isPart(record) {
                 all.append(HistoryMessage(record: record, position: position))
             }
@@ -202,11 +208,13 @@ public struct HistorySearch {
         return whole
     }
 
-    /// Calls a closure with the records of the blocks that may have a key, newest first, until it returns `false`.
+    /// Calls a closure with the records of the blocks that may have a key, newest first, down to a file, until it returns `false`.
     private mutating func search(
-        _ hash: UInt64, before: HistoryPosition? = nil, _ body: (HistoryRecord, HistoryPosition) -> Bool
+        _ hash: UInt64, before: HistoryPosition? = nil, since oldest: UInt64 = 0,
+        _ body: (HistoryRecord, HistoryPosition) -> Bool
     ) {
-        for source in sources where before.map({ source.number <= $0.file }) ?? true {
+        for source in sources
+        where source.number >= oldest && before.map({ source.number <= $0.file }) ?? true {
             let found = source.blocks(hash)
             if found.isDamaged { damaged += 1 }
             for block in found.blocks.reversed() {

@@ -72,6 +72,24 @@ import Testing
         #expect(other.isEmpty)
     }
 
+    @Test func aMessageThatBeginsInTwoFilesIsListedOnceWithItsEnd() {
+        let world = World()
+        world.write([step(.stored, 1)])
+        world.roll()
+        world.write([step(.accepted, 2)])
+        world.roll()
+        world.write([step(.stored, 2)])
+        world.roll()
+        world.write([step(.stored, 3)])
+        world.roll()
+        world.write([1, 2].map { step(.delivered, $0, after: 500) })
+        #expect(list(world) { _ in } == [3, 2, 1])
+        #expect(list(world) { $0.state = .ended(.delivered) } == [2, 1])
+        var search = world.search()
+        let steps = search.messages(HistoryFilter(), limit: 9).messages.map { $0.record.steps.map(\.step) }
+        #expect(steps == [[.stored], [.accepted, .stored, .delivered], [.stored, .delivered]])
+    }
+
     @Test func whatIsNewIsListedWithAllSteps() throws {
         let world = world()
         var search = world.search()

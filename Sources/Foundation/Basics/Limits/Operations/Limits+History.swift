@@ -43,7 +43,7 @@ extension Limits {
         public static let keptBlocks = 16
         /// Messages of one answer at most: each is gathered from several blocks.
         public static let rows = 200
-        /// Messages of which a list gathers all steps: 0.5 ms each, so that a page with a rare outcome takes a second.
+        /// Messages of which a list gathers all steps: up to 0.5 ms each in many files, so that a page with a rare outcome takes a second at most.
         public static let gatheredMessages = 2_000
         /// Seconds between two questions of `--follow`: steps are written after a quarter of a second.
         public static let followPauseSeconds = 1
