@@ -48,6 +48,24 @@ struct ClaimTests {
         #expect(claims(bench.run(5_000)) == [])
     }
 
+    @Test("a node that has not read the last epoch of any node that runs claims nothing")
+    func epochs() {
+        var bench = Bench()
+        for partition in 0..<2 {
+            _ = bench.local(partition, Bench.report(.following, epoch: UInt64(partition), applied: 900))
+        }
+        // It has everything up to the first epoch, and is halted; a new log has been filled up since.
+        let halted = Bench.report(.halted, epoch: 1, applied: 9)
+        bench.others = [Bench.heartbeat(2, halted, halted)]
+        #expect(claims(bench.run(5_000)) == [1])
+        _ = bench.local(0, Bench.report(.following, epoch: 1, applied: 901))
+        #expect(claims(bench.run(300)).contains(0))
+        _ = bench.local(0, Bench.report(.following, epoch: 0, applied: 900))
+        bench.others = []
+        #expect(!claims(bench.run(50_000)).contains(0), "it may only be cut off")
+        #expect(claims(bench.run(15_000)).contains(0), "it is gone")
+    }
+
     @Test("the owner in the highest epoch is routed to; an earlier one never again")
     func owners() {
         var bench = followers()

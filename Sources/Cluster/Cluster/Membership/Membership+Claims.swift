@@ -66,7 +66,7 @@ extension Membership {
     private func isClaimable(_ partition: Int, _ now: Instant) -> Bool {
         let state = partitions[partition]
         guard drain == .off, own[partition].role == .following, state.retry <= now,
-            !alarms.contains(.duplicateNode(settings.node)), !isExpelled,
+            !alarms.contains(.duplicateNode(settings.node)), !isExpelled, hasLastEpoch(of: partition),
             now.milliseconds(since: state.rose) >= Limits.Cluster.rankMilliseconds
         else { return false }
         guard let claimed = state.claimedSince else { return true }

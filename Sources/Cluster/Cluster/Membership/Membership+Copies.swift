@@ -20,6 +20,16 @@ extension Membership {
         }
     }
 
+    /// Whether this node has read a mark of the last epoch that any node which runs has read.
+    ///
+    /// One that has not may have a new store, in front of a log that was made again and filled up to the old position: nothing in that log
+    /// shows what came before it until the next owner's mark does.
+    func hasLastEpoch(of partition: Int) -> Bool {
+        peers.allSatisfy {
+            $0.status == .gone || $0.heartbeat.partitions[partition].epoch <= own[partition].epoch
+        }
+    }
+
     /// Returns the best node to copy the store from: one that follows all logs, and has applied most. Returns `nil` if none has enough.
     public func copySource(_ least: [LogPosition], except: Set<NodeNumber>) -> NodeNumber? {
         var best: (node: NodeNumber, applied: UInt64)?
