@@ -90,8 +90,7 @@ extension HistorySearch {
             next = position
             guard after == nil ? filter.mayBegin(with: record) : filter.mayHave(record) else { return true }
             gathered += 1
-            let (message, isFirst) = search.whole(
-                HistoryMessage(record: record, position: position), begins: after == nil)
+            let (message, isFirst) = search.whole(HistoryMessage(record: record, position: position))
             let isNew = after == nil ? isFirst : !found.contains { $0.position == message.position }
             if isNew, filter.has(message.record, orPart: isPartial) { found.append(message) }
             return true

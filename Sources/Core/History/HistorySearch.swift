@@ -176,13 +176,13 @@ public struct HistorySearch {
         return sender
     }
 
-    /// Gathers all records of a message. Returns whether the given one is the first. If the message may begin with it, the others are not in
-    /// earlier files than the one before: one record may have the acceptance, and the next one that the message is stored.
-    mutating func whole(
-        _ message: HistoryMessage, begins: Bool = false
-    ) -> (message: HistoryMessage, isFirst: Bool) {
+    /// Gathers all records of a message. Returns whether the given one is the first. If the message is accepted or stored in it, the others
+    /// are not in earlier files than the one before: one record may have the acceptance, and the next one that it is stored.
+    mutating func whole(_ message: HistoryMessage) -> (message: HistoryMessage, isFirst: Bool) {
         var oldest: UInt64 = 0
-        if begins { oldest = sources.first { $0.number < message.position.file }?.number ?? 0 }
+        if let first = message.record.steps.first?.step, first == .stored || first == .accepted {
+            oldest = sources.first { $0.number < message.position.file }?.number ?? 0
+        }
         guard let part = HistoryPart(message.record), let whole = gathered(part, [message], since: oldest)
         else { return (message, true) }
         return (whole, whole.position == message.position)
