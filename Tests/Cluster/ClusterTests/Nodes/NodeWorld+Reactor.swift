@@ -60,7 +60,8 @@ extension NodeWorld {
             guard let core = node.cores[hosted.number] else { continue }
             // Devices are evicted.
             if core.isFree, chance(20) { core.devices = [:] }
-            checkers.look(at: core)
+            // What is done is a change, which counts for nothing once another node owns the partition.
+            checkers.look(at: core, counts: hosted.leased.map { now.monotonic < $0.lease.until } ?? false)
         }
         let until = turns.letOutUntil
         turns.endTurn()

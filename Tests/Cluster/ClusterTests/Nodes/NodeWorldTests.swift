@@ -20,6 +20,8 @@ import Testing
         60_006_585, 70_001_016,
         // A node had a sender as suspended, and not the latest news of its partition, which was handed over.
         70_010_397,
+        // A node that had stood still took the answer to its successor for its own: nothing that it decided then counted.
+        300_010_762,
     ]
 
     @Test("nodes decide by leases, in order, answer each request once, and hold nothing for ever")
