@@ -57,6 +57,9 @@ static const unsigned char js_components_pairs_js[] = {
 static const unsigned char js_components_table_js[] = {
 #embed "files/js/components/table.js"
 };
+static const unsigned char js_components_totals_js[] = {
+#embed "files/js/components/totals.js"
+};
 static const unsigned char js_components_trace_js[] = {
 #embed "files/js/components/trace.js"
 };
@@ -83,6 +86,9 @@ static const unsigned char js_operator_js[] = {
 };
 static const unsigned char js_outcome_js[] = {
 #embed "files/js/outcome.js"
+};
+static const unsigned char js_pages_js[] = {
+#embed "files/js/pages.js"
 };
 static const unsigned char js_pages_apns_add_js[] = {
 #embed "files/js/pages/apns-add.js"
@@ -202,6 +208,7 @@ static const struct console_file files[] = {
     FILE("js/components/notice.js", js_components_notice_js),
     FILE("js/components/pairs.js", js_components_pairs_js),
     FILE("js/components/table.js", js_components_table_js),
+    FILE("js/components/totals.js", js_components_totals_js),
     FILE("js/components/trace.js", js_components_trace_js),
     FILE("js/ctl.js", js_ctl_js),
     FILE("js/dom.js", js_dom_js),
@@ -211,6 +218,7 @@ static const struct console_file files[] = {
     FILE("js/main.js", js_main_js),
     FILE("js/operator.js", js_operator_js),
     FILE("js/outcome.js", js_outcome_js),
+    FILE("js/pages.js", js_pages_js),
     FILE("js/pages/apns-add.js", js_pages_apns_add_js),
     FILE("js/pages/apns.js", js_pages_apns_js),
     FILE("js/pages/clock.js", js_pages_clock_js),

@@ -14,7 +14,7 @@ public enum Operations {
         ClearWebhook.self, AddAccount.self, ListAccounts.self, RemoveAccount.self, AddAPNsCredential.self,
         ListAPNsCredentials.self, ShowAPNsCredential.self, TestAPNsCredential.self,
         RemoveAPNsCredential.self, ListAPNsFeedback.self, ListMessages.self, FindMessages.self,
-        ListHistory.self, CountMessages.self, CancelMessages.self, ListDevices.self, ShowDevice.self,
+        ListHistory.self, CountMessages.self, CountHours.self, CancelMessages.self, ListDevices.self, ShowDevice.self,
         TraceDevice.self, ForgetDevice.self, ListInstallations.self, ShowInstallation.self,
         RevokeInstallation.self, ListTopics.self, ListRunningTopics.self, AddVirtualDevice.self,
         ListVirtualDevices.self, ChangeVirtualDevice.self, ReadVirtualDevice.self,

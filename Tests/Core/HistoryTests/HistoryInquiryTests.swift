@@ -43,6 +43,7 @@ import Testing
             var counter = HistoryCounter()
             _ = counter.count(world.sources(), upTo: 100)
             return counter.reply(of: sender, from: start, world.sources())
+        case .hours(let start): return world.hours.reply(from: start)
         }
     }
 
@@ -145,6 +146,12 @@ import Testing
         }
         #expect(sums.days.map { $0.counts[.accepted] } == [12])
         #expect(sums.days.map { $0.counts[.delivered] } == [4] && sums.days[0].counts[.expired] == 2)
+        guard case .sums(let hours)? = result(.hours(from: 0), worlds, of: nodes)?.content else {
+            Issue.record("no counts")
+            return
+        }
+        #expect(hours.days.map(\.counts) == sums.days.map(\.counts))
+        #expect(hours.days.map(\.start) == [Self.start - Self.start % HourlyCounts.hour])
     }
 
     @Test("a node that fails, is late or answers something else is named, and its steps are missing")

@@ -13,6 +13,8 @@ final class HistoryWorld {
 
     var files: [UInt64: [UInt8]] = [:]
     var given: [Given] = []
+    /// The counts by hour, which are kept beside the files.
+    var hours = HourlyCounts(since: 0)
     private var writer: SegmentWriter
     private var time: UnixMilliseconds = 1_700_000_000_000
 
@@ -27,6 +29,7 @@ final class HistoryWorld {
         var batch = HistoryBatch()
         for item in steps { batch.append(item.step, id: Array(item.id.utf8), detail: item.detail) }
         given += steps
+        hours.add(batch)
         var progress = BatchProgress()
         var isOpen = true
         while isOpen {

@@ -127,6 +127,7 @@ struct OutputSchemaTests {
         case "messages list": return [name + [token], name + ["--sender", sender], name]
         case "messages find": return [name + ["m-1"], name + ["--sender", sender]]
         case "messages totals": return [name, name + ["--sender", sender]]
+        case "messages hours": return [name, name + ["--hours", "2", "--days", "1"]]
         case "messages history": return [name + [device], name + [token]]
         case "messages cancel": return [name + [token, "m-1"]]
         case "devices trace": return [name + [device, "--seconds", "1"]]

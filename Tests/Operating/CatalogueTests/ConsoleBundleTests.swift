@@ -12,7 +12,7 @@ import Testing
                 "const hidden = 1;\nexport const a = hidden;\nexport class C {}\nexport function f(x) {}\n",
         ]
         #expect(
-            try ConsoleBundle.script(entry: "js/main.js", modules: modules) == """
+            try ConsoleBundle.scripts(entry: "js/main.js", modules: modules) { _ in "" }.first == """
                 const modules = {};
                 modules["js/a.js"] = (() => {
                 const hidden = 1;
@@ -35,11 +35,57 @@ import Testing
                 """)
     }
 
+    @Test("a module that is imported by a call becomes a second script, which has what the first has not, and runs once")
+    func late() throws {
+        let modules = [
+            "js/main.js": "import { a } from './a.js';\nconst more = () => import('./more.js');\na(more);\n",
+            "js/more.js": "import { a } from './a.js';\nimport { b } from './b.js';\nexport const c = a(b);\n",
+            "js/a.js": "export function a(x) {}\n", "js/b.js": "export const b = 1;\n",
+        ]
+        var texts: [String] = []
+        let scripts = try ConsoleBundle.scripts(entry: "js/main.js", modules: modules) {
+            texts.append($0)
+            return "/late.js"
+        }
+        #expect(
+            scripts.first == """
+                const modules = {};
+                modules["js/a.js"] = (() => {
+                function a(x) {}
+                return { a };
+                })();
+                {
+                const { a } = modules["js/a.js"];
+                const more = () => import("/late.js").then(({ part }) => part(modules));
+                a(more);
+                }
+
+                """)
+        let text = """
+            export const part = (modules) => {
+            if (modules["js/more.js"]) return modules["js/more.js"];
+            modules["js/b.js"] = (() => {
+            const b = 1;
+            return { b };
+            })();
+            modules["js/more.js"] = (() => {
+            const { a } = modules["js/a.js"];
+            const { b } = modules["js/b.js"];
+            const c = a(b);
+            return { c };
+            })();
+            return modules["js/more.js"];
+            };
+
+            """
+        #expect(scripts.late == .init(address: "/late.js", text: text) && texts == [text])
+    }
+
     @Test("a missing module, a cycle and other forms of imports and exports are refused")
     func refused() {
         func failure(_ modules: [String: String]) -> ConsoleBundle.Failure? {
             do throws(ConsoleBundle.Failure) {
-                _ = try ConsoleBundle.script(entry: "a.js", modules: modules)
+                _ = try ConsoleBundle.scripts(entry: "a.js", modules: modules) { _ in "" }
                 return nil
             } catch { return error }
         }
@@ -53,8 +99,13 @@ import Testing
         ] {
             #expect(failure(["a.js": "\(line)\n", "b.js": ""]) == .unknownForm(line: line))
         }
+        let call = "  import('./b.js');\n"
+        #expect(failure(["a.js": call]) == .missing(path: "b.js", importedBy: "a.js"))
+        for modules in [["a.js": call, "b.js": call], ["a.js": "\(call)\(call)", "b.js": ""]] {
+            #expect(failure(modules) == .unknownForm(line: "import('./b.js')"))
+        }
         // What only looks like one.
-        #expect(failure(["a.js": "  import('./b.js');\nexported();\nimportant();\n"]) == nil)
+        #expect(failure(["a.js": "exported();\nimportant();\n"]) == nil)
     }
 
     @Test("a page keeps its lines but for those of styles and script")

@@ -20,6 +20,7 @@ extension Samples {
         case is FindMessages.Type: found
         case is ListHistory.Type: history
         case is CountMessages.Type: totals
+        case is CountHours.Type: hours
         case is CancelMessages.Type:
             Sample(
                 arguments: [["device": "dzxZqRrnxm4:APA91bSECRET", "message_id": "m-1"]],
@@ -131,6 +132,15 @@ extension Samples {
             [
                 "days": [["day": time, "messages": ["accepted": 3, "delivered": 2]]], "complete_since": time,
                 "unattributed": 1, "history": coverage,
+            ]
+        ])
+
+    private static let hours = Sample(
+        arguments: [["hours": 24, "days": 7]],
+        answers: [
+            [
+                "hours": [["hour": time, "messages": ["accepted": 3, "delivered": 2]]],
+                "days": [["day": time, "messages": ["accepted": 3, "delivered": 2]]], "history": coverage,
             ]
         ])
 

@@ -46,7 +46,7 @@ import Testing
         let present = Set(Self.files.map(\.path) + ["\(Self.folder)js/tables.js"])
         for file in Self.files where file.path.hasSuffix(".js") {
             let parts = file.path.split(separator: "/").dropLast()
-            for found in file.text.matches(of: /from '([^']+)'/) {
+            for found in file.text.matches(of: /(?:from |import\()'([^']+)'/) {
                 var place = parts.map(String.init)
                 for step in found.1.split(separator: "/") where step != "." {
                     if step == ".." { place.removeLast() } else { place.append(String(step)) }
@@ -69,7 +69,7 @@ import Testing
         return parts.joined(separator: "/")
     }
 
-    @Test("the modules become one script, in which none is missing, and the page one with one style sheet")
+    @Test("the modules become two scripts, in which none is missing, and the page one with one style sheet")
     func bundle() throws {
         let texts = Dictionary(
             uniqueKeysWithValues: Self.files.map { (String($0.path.dropFirst(Self.folder.count)), $0.text) })
@@ -77,8 +77,10 @@ import Testing
         #expect(page.styles.count == texts.keys.count { $0.hasSuffix(".css") })
         var modules = texts.filter { $0.key.hasSuffix(".js") }
         modules["js/tables.js"] = ConsoleTables.script(errors: [])
-        let script = try ConsoleBundle.script(entry: page.entry, modules: modules)
-        let lines = script.split(separator: "\n")
+        let scripts = try ConsoleBundle.scripts(entry: page.entry, modules: modules) { _ in "/late.js" }
+        let late = try #require(scripts.late?.text)
+        let lines = (scripts.first + late).split(separator: "\n")
+            .filter { $0 != "export const part = (modules) => {" }
         #expect(!lines.contains { $0.hasPrefix("import ") || $0.hasPrefix("export ") })
         #expect(lines.count { $0.hasPrefix("modules[") } == modules.count - 1)
         for (path, text) in modules {

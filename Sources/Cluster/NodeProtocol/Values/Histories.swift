@@ -7,7 +7,7 @@ import History
 /// The numbers of the kinds of questions.
 enum HistoryQuestionCase: UInt8, CaseNumber {
     case list = 1
-    case parts, totals
+    case parts, totals, hours
 
     static let kind: StaticString = "question to the history"
 }
@@ -18,6 +18,7 @@ extension HistoryQuestion: NodeCases {
         case .list(let list): try w.put(Case.list, list)
         case .parts(let parts): try w.put(Case.parts, parts)
         case .totals(let sender, let start): try w.put(Case.totals, sender, start)
+        case .hours(let start): try w.put(Case.hours, start)
         }
     }
 
@@ -26,6 +27,7 @@ extension HistoryQuestion: NodeCases {
         case .list: .list(try r.get())
         case .parts: .parts(try r.get("messages"))
         case .totals: .totals(of: try r.get("sender"), from: try r.get("time"))
+        case .hours: .hours(from: try r.get("time"))
         }
     }
 }

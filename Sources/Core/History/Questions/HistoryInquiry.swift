@@ -7,6 +7,8 @@ public enum HistoryRequest: Sendable, Equatable {
     case list(HistoryList, before: HistoryCursor?, after: HistoryCursor?)
     /// Counts by outcome and day, of one sender or of all.
     case totals(of: SenderID?, from: UnixMilliseconds)
+    /// Counts by outcome and hour, of all senders.
+    case hours(from: UnixMilliseconds)
 }
 
 /// One request to the histories of some nodes: who is asked what, and what the answers are together.
@@ -68,6 +70,7 @@ public struct HistoryInquiry: Sendable {
                 list.after = after.map { $0.places[node].map { HistoryPosition(place: $0) } ?? .end }
                 return Question(node, .list(list))
             case .totals(let sender, let start): return Question(node, .totals(of: sender, from: start))
+            case .hours(let start): return Question(node, .hours(from: start))
             }
         }
     }
@@ -76,7 +79,7 @@ public struct HistoryInquiry: Sendable {
     public mutating func receive(_ reply: HistoryReply?, from node: NodeNumber) -> Next {
         guard waiting.remove(node) != nil else { return .wait }
         switch (stage, request, reply?.content) {
-        case (.first, .list, .page), (.first, .totals, .sums): replies[node] = reply
+        case (.first, .list, .page), (.first, .totals, .sums), (.first, .hours, .sums): replies[node] = reply
         case (.parts, _, .page(let page)): parts[node] = page.messages.map(\.record)
         default: missing.insert(node)
         }
@@ -105,7 +108,7 @@ public struct HistoryInquiry: Sendable {
             guard nodes.count > 1, !isLate, !wanted.isEmpty else { break }
             waiting = Set(replies.keys)
             return .ask(waiting.sorted().map { Question($0, .parts(wanted)) })
-        case (.first, .totals), (.parts, _): break
+        case (.first, .totals), (.first, .hours), (.parts, _): break
         }
         defer { stage = .done }
         return .done(result)

@@ -8,6 +8,8 @@ public enum HistoryQuestion: Sendable, Equatable {
     case parts([HistoryPart])
     /// Counts by outcome and day, of one sender or of all.
     case totals(of: SenderID?, from: UnixMilliseconds)
+    /// Counts by outcome and hour, of all senders.
+    case hours(from: UnixMilliseconds)
 }
 
 /// A page of messages, newest first.

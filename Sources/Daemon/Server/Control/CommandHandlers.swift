@@ -91,6 +91,7 @@ struct CommandHandlers: Sendable {
         on(ControlServer.findMessages)
         on(ControlServer.listHistory)
         on(ControlServer.countMessages)
+        on(ControlServer.countHours)
         on(ControlServer.cancelMessages)
         on(ControlServer.listDevices)
         on(ControlServer.showDevice)

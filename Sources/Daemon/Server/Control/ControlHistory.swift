@@ -27,12 +27,28 @@ extension ControlServer {
         let from = Now.read().wall.daysBefore(command.days)
         let result = try askHistories(.totals(of: command.sender, from: from))
         guard case .sums(let sums) = result.content else { throw .unreadableHistory }
-        let days = sums.days.map { day in
-            CountMessages.Day(
-                day: day.start, counts: HistoryOutcome.allCases.map { WordCount("\($0)", day.counts[$0]) })
-        }
+        let days = sums.days.map { CountMessages.Day(day: $0.start, counts: $0.counts.words) }
         return CountMessages.Answer(
             days: days, completeSince: sums.completeSince, unattributed: sums.unattributed,
+            coverage: HistoryCoverage(result))
+    }
+
+    func countHours(_ command: CountHours) throws(OperatorProblem) -> CountHours.Answer {
+        let now = Now.read().wall
+        let firstDay = now.daysBefore(command.days)
+        let firstHour = now - UnixMilliseconds(command.hours - 1) * HourlyCounts.hour
+        // From the beginning of each.
+        let day = firstDay - firstDay % (24 * HourlyCounts.hour)
+        let hour = firstHour - firstHour % HourlyCounts.hour
+        let result = try askHistories(.hours(from: min(day, hour)))
+        guard case .sums(let sums) = result.content else { throw .unreadableHistory }
+        return CountHours.Answer(
+            hours: sums.days.filter { $0.start >= hour }.map {
+                CountHours.Hour(start: $0.start, counts: $0.counts.words)
+            },
+            days: sums.byDay.filter { $0.start >= day }.map {
+                CountMessages.Day(day: $0.start, counts: $0.counts.words)
+            },
             coverage: HistoryCoverage(result))
     }
 
@@ -76,6 +92,10 @@ extension ControlServer {
         else { throw .unreadableHistory }
         return result
     }
+}
+
+extension OutcomeCounts {
+    fileprivate var words: [WordCount] { HistoryOutcome.allCases.map { WordCount("\($0)", self[$0]) } }
 }
 
 extension HistoryFilter {

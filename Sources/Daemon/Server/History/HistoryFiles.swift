@@ -120,6 +120,7 @@ final class HistoryFiles {
     /// Removes the files of a history that is switched off.
     static func removeAll(in folder: String) {
         for number in (try? numbers(in: folder)) ?? [] { _ = unsafe unlink(path(folder, number)) }
+        HourlyFile.remove(in: folder)
         _ = unsafe rmdir(folder)
     }
 

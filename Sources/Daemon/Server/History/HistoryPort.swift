@@ -58,6 +58,8 @@ final class HistoryPort: Sendable {
     let readingEnded = Latch<Bool>()
     /// What is left of the questions of each sender.
     let allowance = Mutex(SenderAllowance(of: "message history"))
+    /// The counts by hour, which the writer keeps. `nil` until it has read them.
+    let hours = Mutex<HourlyCounts?>(nil)
     private let waiting = Mutex(Waiting())
     let settings: Settings
 

@@ -42,6 +42,9 @@ extension HistoryPort {
             case .parts(let parts):
                 var search = HistorySearch(sources)
                 question.answer(search.reply(to: parts))
+            case .hours(let start):
+                let hours = hours.withLock { $0 }
+                question.answer(hours?.reply(from: start))
             case .totals(let sender, let start):
                 let isDone =
                     counter.count(sources, upTo: Limits.History.blocksPerCount)

@@ -16,6 +16,8 @@ final class HistoryWriter {
     /// What is missing in the history, and not yet named there.
     private var gap: HistoryGap?
     private var sweepsAt = Instant.distantPast
+    /// The counts by hour as they are on disk.
+    private var writtenHours: HourlyCounts?
 
     private enum State {
         case writing(HistoryFiles)
@@ -33,6 +35,9 @@ final class HistoryWriter {
 
     /// Runs until the port is stopped.
     func run() {
+        let hours = HourlyFile.read(in: folder, now: Now.read().wall, log)
+        port.hours.withLock { $0 = hours }
+        writtenHours = hours
         openIfDue(Now.read())
         while true {
             let call = port.call.wait { self.next(&$0) }
@@ -83,6 +88,7 @@ final class HistoryWriter {
     private func writeBatch(_ now: Now) {
         defer { batch.removeAll() }
         guard !batch.isEmpty else { return }
+        port.hours.withLock { $0?.add(batch) }
         guard case .writing(let files) = state else { return missBatch() }
         do throws(TransportError) {
             if let gap {
@@ -135,6 +141,7 @@ final class HistoryWriter {
         sweepsAt = now.monotonic.advanced(seconds: Limits.History.sweepSeconds)
         do throws(TransportError) {
             try files.sweep(now.wall)
+            try writeHours()
             metrics.set(.historyBytes, to: files.bytes)
         } catch { fail(error) }
     }
@@ -149,8 +156,40 @@ final class HistoryWriter {
 
     private func finish() {
         guard case .writing(let files) = state else { return }
-        do throws(TransportError) { try files.finish() } catch { fail(error) }
+        do throws(TransportError) {
+            try files.finish()
+            try writeHours()
+        } catch { fail(error) }
     }
+
+    /// Writes the counts by hour if they have changed.
+    private func writeHours() throws(TransportError) {
+        let hours = port.hours.withLock { $0 }
+        guard let hours, hours != writtenHours else { return }
+        try HourlyFile.write(hours, in: folder)
+        writtenHours = hours
+    }
+}
+
+/// The file with the counts by hour, beside the history. It is written once a minute: a crash costs the counts of the last one.
+enum HourlyFile {
+    private static func path(_ folder: String) -> String { "\(folder)/hours" }
+
+    /// Reads the counts; without a file, or if it is damaged, they begin anew.
+    static func read(in folder: String, now: UnixMilliseconds, _ log: Log) -> HourlyCounts {
+        let content = try? SmallFile.read(path(folder), limit: HourlyCounts.mostBytes)
+        guard let content else { return HourlyCounts(since: now) }
+        if let counts = HourlyCounts(content.raw) { return counts }
+        log.error(
+            "history_failed", ["problem": .text("\(path(folder)) is damaged: the counts by hour begin anew")])
+        return HourlyCounts(since: now)
+    }
+
+    static func write(_ counts: HourlyCounts, in folder: String) throws(TransportError) {
+        try SmallFile.replace(path(folder), with: counts.bytes, mode: 0o600)
+    }
+
+    static func remove(in folder: String) { try? SmallFile.remove(path(folder)) }
 }
 
 extension HistoryGap {

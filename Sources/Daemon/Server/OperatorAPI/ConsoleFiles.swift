@@ -8,8 +8,8 @@ import Wire
 
 /// The files of the console below `/console/`. Their bytes are part of the program; a response has a copy while it is sent.
 ///
-/// The page loads one script and one style sheet, whose names have a hash of their content, so a browser keeps them. The modules that
-/// the script is made of are files as well.
+/// The page loads one script and one style sheet, and another script with its other pages, whose names have a hash of their content, so a
+/// browser keeps them. The modules that the scripts are made of are files as well.
 struct ConsoleFiles: Sendable {
     /// The beginning of every path.
     static let prefix = "/console"
@@ -41,7 +41,7 @@ struct ConsoleFiles: Sendable {
 
     private var files: [String: File] = [:]
 
-    /// Lists the embedded files, prints the tables, and makes the page, its script and its styles.
+    /// Lists the embedded files, prints the tables, and makes the page, its scripts and its styles.
     init() {
         var texts = ["js/tables.js": ConsoleTables.script(errors: XMPPReference.errorCodes)]
         for position in 0..<console_count() {
@@ -50,15 +50,27 @@ struct ConsoleFiles: Sendable {
         }
         for (path, text) in texts { add(path, text, .revalidated) }
         let page = ConsoleBundle.page(texts["index.html"] ?? "", prefix: "\(Self.prefix)/")
-        // The modules are part of the program, and a test makes the same of them: without the script the page loads the modules.
-        guard let script = try? ConsoleBundle.script(entry: page.entry, modules: texts) else { return }
         let style = page.styles.compactMap { texts[$0] }.joined()
-        let names = [(style, "css"), (script, "js")].map { text, kind in
-            let path = "console-\(Self.hash(Array(text.utf8))).\(kind)"
-            add(path, text, .immutable)
-            return "\(Self.prefix)/\(path)"
-        }
-        add("index.html", page.with(style: names[0], script: names[1]), .revalidated)
+        // The modules are part of the program, and a test makes the same of them: without scripts the page loads the modules.
+        guard
+            let scripts = try? ConsoleBundle.scripts(
+                entry: page.entry, modules: texts, address: { Self.address(of: $0, "js") })
+        else { return }
+        let made = [
+            (Self.address(of: style, "css"), style), (Self.address(of: scripts.first, "js"), scripts.first),
+        ]
+        for (address, text) in made { add(address, text) }
+        if let late = scripts.late { add(late.address, late.text) }
+        add("index.html", page.with(style: made[0].0, script: made[1].0), .revalidated)
+    }
+
+    /// The address of a file with a hash of its content.
+    private static func address(of text: String, _ kind: String) -> String {
+        "\(prefix)/console-\(hash(Array(text.utf8))).\(kind)"
+    }
+
+    private mutating func add(_ address: String, _ text: String) {
+        add(String(address.dropFirst(Self.prefix.count + 1)), text, .immutable)
     }
 
     private mutating func add(_ path: String, _ text: String, _ caching: BrowserFile.Caching) {

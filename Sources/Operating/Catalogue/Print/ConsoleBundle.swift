@@ -1,4 +1,5 @@
-/// Makes one script of the console's modules, and one page with one style sheet: a browser far away asks three times instead of fifty.
+/// Makes two scripts of the console's modules, what the first page needs and the rest, and one page with one style sheet: a browser far away
+/// asks three times instead of fifty.
 ///
 /// The modules have only imports and exports by name, one on a line, and no cycles; a test holds them to that.
 public enum ConsoleBundle {
@@ -8,7 +9,7 @@ public enum ConsoleBundle {
         case missing(path: String, importedBy: String)
         /// A module imports itself, by way of others.
         case cycle(path: String)
-        /// A line is an import or export in another form.
+        /// A line is an import or export in another form, or a second call that imports.
         case unknownForm(line: String)
     }
 
@@ -50,27 +51,60 @@ public enum ConsoleBundle {
         return page
     }
 
-    /// Returns one module: each of `modules` as a function that returns its exports, after those that it imports; the entry last.
-    public static func script(
-        entry: String, modules: [String: String]
-    ) throws(Failure) -> String {
+    /// The scripts of the console.
+    public struct Scripts: Sendable, Equatable {
+        /// What the page begins with.
+        public var first: String
+        /// What it imports when it is needed.
+        public var late: Late?
+
+        /// A script that is imported by its address.
+        public struct Late: Sendable, Equatable {
+            public var address: String
+            public var text: String
+        }
+    }
+
+    /// Returns one script of the entry and the modules that it imports, each as a function that returns its exports; and a second one of the
+    /// module that is imported by a call, with what that adds. `address` returns the address of a script with this text.
+    public static func scripts(
+        entry: String, modules: [String: String], address: (String) -> String
+    ) throws(Failure) -> Scripts {
         var state = Progress()
         try state.add(entry, importedBy: "the page", from: modules)
-        return "const modules = {};\n" + state.parts.joined()
+        var scripts = Scripts(first: "const modules = {};\n" + state.parts.joined())
+        guard let late = state.late.first else { return scripts }
+        state.parts = []
+        try state.add(late.path, importedBy: entry, from: modules, isLate: true)
+        guard state.late.count == 1 else { throw .unknownForm(line: state.late[1].call) }
+        // It runs once, as a module does.
+        let text = """
+            export const part = (modules) => {
+            if (modules["\(late.path)"]) return modules["\(late.path)"];
+            \(state.parts.joined())return modules["\(late.path)"];
+            };
+
+            """
+        let name = address(text)
+        scripts.late = Scripts.Late(address: name, text: text)
+        scripts.first.replace(late.call, with: "import(\"\(name)\").then(({ part }) => part(modules))")
+        return scripts
     }
 
     private struct Progress {
         var parts: [String] = []
+        /// The calls that import a module, and its path: one at most.
+        var late: [(call: String, path: String)] = []
         private var done: Set<String> = []
         private var open: Set<String> = []
 
         mutating func add(
-            _ path: String, importedBy importer: String, from modules: [String: String]
+            _ path: String, importedBy importer: String, from modules: [String: String], isLate: Bool = false
         ) throws(Failure) {
             guard !done.contains(path) else { return }
             guard let text = modules[path] else { throw .missing(path: path, importedBy: importer) }
             guard open.insert(path).inserted else { throw .cycle(path: path) }
-            let isEntry = open.count == 1
+            let isEntry = open.count == 1 && !isLate
             var (body, exports): ([String], [String]) = ([], [])
             for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
                 if line.hasPrefix("import ") {
@@ -81,6 +115,9 @@ public enum ConsoleBundle {
                     exports.append(try exported(line))
                     body.append(String(line.dropFirst("export ".count)))
                 } else {
+                    if let target = between(line, "import('", "')") {
+                        late.append(("import('\(target)')", resolved(target, in: path)))
+                    }
                     body.append(String(line))
                 }
             }
@@ -102,11 +139,16 @@ public enum ConsoleBundle {
         else {
             throw .unknownForm(line: String(line))
         }
+        return (names, resolved(from, in: path))
+    }
+
+    /// Returns the path of a module that another one names.
+    private static func resolved(_ name: String, in path: String) -> String {
         var place = path.split(separator: "/").dropLast().map(String.init)
-        for step in from.split(separator: "/") where step != "." {
+        for step in name.split(separator: "/") where step != "." {
             if step == ".." { _ = place.popLast() } else { place.append(String(step)) }
         }
-        return (names, place.joined(separator: "/"))
+        return place.joined(separator: "/")
     }
 
     /// Returns the name that a line exports.

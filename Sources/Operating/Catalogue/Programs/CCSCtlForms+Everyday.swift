@@ -85,6 +85,10 @@ extension OperationForm {
                 "ccsctl messages totals --sender 100000000001 --days 30")
         ])
 
+    static let hoursForm = OperationForm(
+        CountHours.self,
+        examples: [Example("Count the messages of the last day by hour", "ccsctl messages hours --hours 24")])
+
     static let devicesForm = OperationForm(
         ListDevices.self, flags: [\.filter.sender: "--sender"],
         examples: [

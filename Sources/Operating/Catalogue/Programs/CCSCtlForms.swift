@@ -14,6 +14,7 @@ extension OperationForm {
         case is FindMessages.Type: findMessagesForm
         case is ListHistory.Type: historyForm
         case is CountMessages.Type: totalsForm
+        case is CountHours.Type: hoursForm
         case is CheckHealth.Type: healthForm
         case is ShowFigures.Type: topForm
         case is CheckConfiguration.Type: checkForm

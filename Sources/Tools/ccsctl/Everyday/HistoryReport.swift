@@ -34,17 +34,27 @@ extension ListHistory: ReportedCommand {
 }
 
 extension CountMessages: ReportedCommand {
-    static func text(of answer: Answer) -> String {
-        let words = answer.days.first?.counts.map(\.word) ?? []
-        var columns: [(title: String, cell: (Day) -> String)] = [
-            ("DAY", { String(Report.time($0.day).prefix(10)) })
-        ]
-        for (at, word) in words.enumerated() {
+    /// The table of counts, whose first column is `title`.
+    fileprivate static func table<Row>(
+        _ rows: [Row], _ title: String, none: String, _ name: @escaping (Row) -> String,
+        _ counts: @escaping (Row) -> [WordCount]
+    ) -> String {
+        var columns: [(title: String, cell: (Row) -> String)] = [(title, name)]
+        for (at, word) in (rows.first.map(counts) ?? []).map(\.word).enumerated() {
             columns.append(
-                (Report.safe(word).uppercased(), { at < $0.counts.count ? "\($0.counts[at].count)" : "" }))
+                (Report.safe(word).uppercased(), { at < counts($0).count ? "\(counts($0)[at].count)" : "" }))
         }
-        var text = ListReport<Day>(columns: columns, none: "The history has no messages of these days.").text(
-            answer.days)
+        return ListReport<Row>(columns: columns, none: none).text(rows)
+    }
+
+    fileprivate static func table(_ days: [Day]) -> String {
+        table(
+            days, "DAY", none: "The history has no messages of these days.",
+            { String(Report.time($0.day).prefix(10)) }, { $0.counts })
+    }
+
+    static func text(of answer: Answer) -> String {
+        var text = table(answer.days)
         if let since = answer.completeSince, since > answer.coverage.since ?? since {
             text += "Messages before \(Report.time(since)) are not all counted yet: ask again.\n"
         }
@@ -53,6 +63,17 @@ extension CountMessages: ReportedCommand {
             text += "and are in the counts of no sender.\n"
         }
         return text + answer.coverage.text
+    }
+}
+
+extension CountHours: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        let hours = CountMessages.table(
+            answer.hours, "HOUR", none: "No messages were counted in these hours.",
+            { Report.time($0.start) }, { $0.counts })
+        var text = "\(hours)\n\(CountMessages.table(answer.days))"
+        if let since = answer.coverage.since { text += "Counted since \(Report.time(since)).\n" }
+        return text + answer.coverage.missingText
     }
 }
 
@@ -74,13 +95,17 @@ extension HistoryRow {
 }
 
 extension HistoryCoverage {
+    /// The nodes that have not answered.
+    fileprivate var missingText: String {
+        guard !missing.isEmpty else { return "" }
+        let nodes = missing.map { "\($0.number)" }.joined(separator: ", ")
+        return "Steps may be missing: no answer of node \(nodes).\n"
+    }
+
     /// What the answer may lack.
     fileprivate var text: String {
         var text = since.map { "The history begins at \(Report.time($0)).\n" } ?? "The history is empty.\n"
-        if !missing.isEmpty {
-            let nodes = missing.map { "\($0.number)" }.joined(separator: ", ")
-            text += "Steps may be missing: no answer of node \(nodes).\n"
-        }
+        text += missingText
         for gap in gaps {
             text += "Steps between \(Report.time(gap.from)) and \(Report.time(gap.to)) may be missing.\n"
         }

@@ -17,6 +17,7 @@ extension RandomValues {
                         kind: $0.one(), owner: $0.number(), sequence: $0.number(), sender: $0.number())
                 })
         case .totals: .totals(of: optional { $0.sender() }, from: signed())
+        case .hours: .hours(from: signed())
         }
     }
 

@@ -46,7 +46,7 @@ import Wire
                 var counter = HistoryCounter()
                 _ = counter.count(sources, upTo: 100)
                 return counter.reply(of: sender, from: start, sources)
-            case .parts: return nil
+            case .parts, .hours: return nil
             }
         }
         guard case .done(let result) = inquiry.receive(reply ?? nil, from: NodeNumber(0)) else {

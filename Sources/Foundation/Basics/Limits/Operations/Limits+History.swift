@@ -61,6 +61,10 @@ extension Limits {
         public static let searchesPerFile = 1_000
         /// Days of totals at most: what `mostHours` and the last file may have.
         public static let days = 410
+        /// Hours with messages of which the counts are kept: four weeks, 48 KB.
+        public static let countedHours = 672
+        /// Days that they have.
+        public static let countedDays = 28
         /// Gaps that an answer names.
         public static let gapsShown = 20
         /// Seconds after which the files are looked through for old ones.

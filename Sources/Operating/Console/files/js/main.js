@@ -1,5 +1,5 @@
 // Starts the console: the session first, then the page of the address.
-import { session } from './api.js';
+import { Problem, session } from './api.js';
 import { directionControls, fill, h } from './dom.js';
 import { figures } from './figures.js';
 import { setOperator } from './operator.js';
@@ -7,29 +7,28 @@ import { address } from './router.js';
 import { markPlace, markSearch, showShell } from './shell.js';
 import { startShortcuts } from './shortcuts.js';
 import { applyTheme } from './theme.js';
-import { notice, problemBox, sentence } from './components/notice.js';
-import { apns } from './pages/apns.js';
-import { devices } from './pages/devices.js';
-import { inbox } from './pages/inbox.js';
+import { load, notice, problemBox, sentence } from './components/notice.js';
 import { login } from './pages/login.js';
-import { messages } from './pages/messages.js';
-import { operations } from './pages/operations.js';
 import { overview } from './pages/overview.js';
-import { sender } from './pages/sender.js';
-import { senders } from './pages/senders.js';
-import { topics } from './pages/topics.js';
+
+/** The titles of the pages. */
+const titles = {
+  overview: 'Overview', messages: 'Messages', senders: 'Senders', topics: 'Topics and groups', devices: 'Devices', apns: 'APNs', inbox: 'Inbox',
+  operations: 'Operations',
+};
+
+/** All pages but the first one are loaded when one of them is shown: the first one is fast. */
+const others = () => import('./pages.js');
 
 /** A page gets `{ segments, query, signal }` and returns its content; the signal ends what it has started. */
-const pages = {
-  overview: { title: 'Overview', show: overview },
-  messages: { title: 'Messages', show: messages },
-  senders: { title: 'Senders', show: (context) => (context.segments[1] ? sender(context) : senders(context)) },
-  topics: { title: 'Topics and groups', show: topics },
-  devices: { title: 'Devices', show: devices },
-  apns: { title: 'APNs', show: apns },
-  inbox: { title: 'Inbox', show: inbox },
-  operations: { title: 'Operations', show: operations },
-};
+function contentOf(name, context) {
+  if (name === 'overview') return overview(context);
+  const place = h('div', {});
+  load(place, others().catch(() => {
+    throw new Problem({ detail: 'the page cannot be loaded', hint: 'reload the console: the server cannot be reached, or is a newer one' });
+  }), ({ pages }) => (context.signal.aborted ? null : pages[name](context)));
+  return place;
+}
 
 const shell = document.getElementById('shell');
 let main = null;
@@ -41,14 +40,14 @@ function show(isFirst = false) {
   leaving = new AbortController();
   const { segments, query } = address();
   const name = segments[0] ?? 'overview';
-  const page = Object.hasOwn(pages, name) ? pages[name] : undefined;
-  const title = page?.title ?? 'No such page';
+  const isPage = Object.hasOwn(titles, name);
+  const title = isPage ? titles[name] : 'No such page';
   const heading = h('h1', { tabindex: '-1' }, title);
   document.title = `${[title, ...segments.slice(1)].join(' · ').replace(directionControls, '')} – ccsd`;
-  markPlace(page ? name : null);
+  markPlace(isPage ? name : null);
   markSearch(name === 'messages' ? segments[1] ?? '' : '');
   try {
-    fill(main, heading, page ? page.show({ segments, query, signal: leaving.signal })
+    fill(main, heading, isPage ? contentOf(name, { segments, query, signal: leaving.signal })
       : h('p', {}, 'The address names no page of the console. Choose one in the navigation.'));
   } catch (error) {
     fill(main, heading, problemBox(error));
@@ -89,6 +88,8 @@ document.getElementById('skip').addEventListener('click', (event) => {
   event.preventDefault();
   document.getElementById('main')?.focus();
 });
+// Another page is requested beside the session.
+if (address().segments[0] in titles && address().segments[0] !== 'overview') others().catch(() => {});
 try {
   begin(await session());
 } catch (error) {

@@ -76,3 +76,62 @@ public struct CountMessages: OperatorCommand {
             .required("history", .record, \.coverage, "What the history covers."))
     }
 }
+
+/// Counts the messages to devices by outcome, hour and day, of all senders.
+public struct CountHours: OperatorCommand {
+    public var hours: Int
+    public var days: Int
+
+    public static let summary = OperationSummary.reading(
+        "messages hours",
+        "Count the messages to devices of all senders by hour and by day, of up to four weeks.",
+        details: [
+            "Each acceptance and each end counts in the hour in which it happened, and on the day (UTC). These counts are kept beside the history, and longer: the last \(Limits.History.countedHours) hours with messages. They are written once a minute: after a crash those of the last minute are missing.",
+            "In a cluster all nodes are asked.",
+        ])
+    public static let fields = Fields(
+        CountHours.init(hours:days:),
+        .preset(
+            "hours", .integer(1...Limits.History.countedHours), \.hours, 48,
+            "The last N hours, with the current one."),
+        .preset(
+            "days", .integer(1...Limits.History.countedDays), \.days, Limits.History.countedDays,
+            "The last N days, with the current one."))
+
+    /// The counts of an hour.
+    public struct Hour: Record {
+        /// Its start.
+        public var start: UnixMilliseconds
+        public var counts: [WordCount]
+
+        /// Creates the counts of an hour.
+        public init(start: UnixMilliseconds, counts: [WordCount]) {
+            self.start = start
+            self.counts = counts
+        }
+
+        public static let fields = Fields(
+            Hour.init(start:counts:), .required("hour", .time, \.start, "The start of the hour."),
+            .required("messages", .counts, \.counts, "Messages, as in `messages totals`."))
+    }
+
+    /// The counts by hour and day.
+    public struct Answer: Record {
+        public var hours: [Hour]
+        public var days: [CountMessages.Day]
+        public var coverage: HistoryCoverage
+
+        /// Creates an answer.
+        public init(hours: [Hour], days: [CountMessages.Day], coverage: HistoryCoverage) {
+            self.hours = hours
+            self.days = days
+            self.coverage = coverage
+        }
+
+        public static let fields = Fields(
+            Answer.init(hours:days:coverage:),
+            .required("hours", .list(.record), \.hours, "The hours with messages, newest first."),
+            .required("days", .list(.record), \.days, "The days with messages, newest first."),
+            .required("history", .record, \.coverage, "Since when is counted, and which nodes are missing."))
+    }
+}

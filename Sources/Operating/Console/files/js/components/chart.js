@@ -1,4 +1,4 @@
-// A line chart of the last minutes: <live-chart>, a small drawing without a library.
+// A line chart, of the last minutes or of hours and days: <live-chart>, a small drawing without a library.
 import { figures } from '../figures.js';
 import { h, svg, fill } from '../dom.js';
 import { distance } from '../format.js';
@@ -8,20 +8,24 @@ const height = 150;
 const firstWidth = 480;
 const edge = { left: 4, right: 4, top: 8, bottom: 18 };
 
-/** Shows series of the figures; `configure` gives the title, the series and how values are written. */
+/** Shows series of the figures, or of another source of samples; `configure` gives the title, the series and how values are written. */
 class LiveChart extends HTMLElement {
   #title = '';
   #series = [];
   #format = String;
   #pointed = null;
   #width = firstWidth;
+  #source = figures;
+  #when = distance;
   #redraw = () => this.#draw();
 
-  /** `series` is a list of `{ key, label }`; `format` writes a value. */
-  configure({ title, series, format }) {
+  /** `series` is a list of `{ key, label }`; `format` writes a value, and `when` the time of a sample. */
+  configure({ title, series, format, source = figures, when = distance }) {
     this.#title = title;
     this.#series = series;
     this.#format = format;
+    this.#source = source;
+    this.#when = when;
     return this;
   }
 
@@ -32,12 +36,12 @@ class LiveChart extends HTMLElement {
     this.plot.addEventListener('pointermove', (event) => this.#point(event));
     this.plot.addEventListener('pointerleave', () => { this.#pointed = null; this.#draw(); });
     fill(this, h('div', { class: 'chart-head' }, h('h3', {}, this.#title), this.time), this.plot, this.legend);
-    figures.addEventListener('change', this.#redraw);
+    this.#source.addEventListener('change', this.#redraw);
     this.#draw();
   }
 
   disconnectedCallback() {
-    figures.removeEventListener('change', this.#redraw);
+    this.#source.removeEventListener('change', this.#redraw);
   }
 
   #point(event) {
@@ -47,7 +51,7 @@ class LiveChart extends HTMLElement {
   }
 
   #draw() {
-    const samples = figures.samples;
+    const samples = this.#source.samples;
     this.#width = this.plot.clientWidth || firstWidth;
     this.plot.setAttribute('viewBox', `0 0 ${this.#width} ${height}`);
     const all = samples.flatMap((sample) => this.#series.map(({ key }) => sample.values[key])).filter((value) => value !== null);
@@ -59,7 +63,7 @@ class LiveChart extends HTMLElement {
     const values = this.#series.map(({ key, label }) => ({ label, text: this.#text(shown?.values[key]) }));
     fill(this.legend, values.map(({ label, text }, at) => h('li', {},
       h('span', { class: `swatch series-${at}`, 'aria-hidden': 'true' }), h('span', {}, label), h('strong', {}, text))));
-    this.time.textContent = this.#pointed !== null && shown ? distance(shown.time) : '';
+    this.time.textContent = this.#pointed !== null && shown ? this.#when(shown.time) : '';
     this.plot.setAttribute('aria-label', `${this.#title}: ${values.map(({ label, text }) => `${label} ${text}`).join(', ')}`);
   }
 

@@ -9,6 +9,7 @@ import { chart } from '../components/chart.js';
 import { ctl } from '../components/command.js';
 import { notice, reload, sentence } from '../components/notice.js';
 import { badge, facts, section, table } from '../components/table.js';
+import { totals } from '../components/totals.js';
 
 /** Milliseconds between two questions for the health and the status. */
 const refreshMilliseconds = 10000;
@@ -51,6 +52,7 @@ export function overview({ signal }) {
   return [
     health,
     section('Live', h('div', { class: 'charts' }, charts.map(chart)), live, ctl('top')),
+    section('Hours and days', totals(signal)),
     section('Server', status, ctl('status')),
   ];
 }

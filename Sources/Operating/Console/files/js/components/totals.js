@@ -1,0 +1,71 @@
+// The messages to devices by hour and by day: two charts, and the same as tables.
+import { call } from '../api.js';
+import { h } from '../dom.js';
+import { count, time } from '../format.js';
+import { chart } from './chart.js';
+import { ctl } from './command.js';
+import { reload } from './notice.js';
+import { table } from './table.js';
+
+const hourMilliseconds = 3600000;
+const shownHours = 48;
+const shownDays = 28;
+/** Milliseconds between two questions: the counts move slowly. */
+const refreshMilliseconds = 60000;
+
+/** The lines of the charts, and the outcomes that each one adds. */
+const lines = [
+  ['accepted', 'accepted', ['accepted']], ['delivered', 'delivered or forwarded', ['delivered', 'forwarded']],
+  ['lost', 'refused or lost', ['refused', 'expired', 'discarded', 'removed']],
+];
+const outcomes = ['accepted', 'delivered', 'forwarded', 'replaced', 'expired', 'discarded', 'removed', 'refused'];
+const day = (moment) => new Date(moment).toISOString().slice(0, 10);
+
+/** Creates the charts. */
+export function totals(signal) {
+  const place = h('div', {});
+  const refresh = () => reload(place, call('messages hours', { hours: shownHours, days: shownDays }, signal), content);
+  const timer = setInterval(() => document.hidden || refresh(), refreshMilliseconds);
+  signal.addEventListener('abort', () => clearInterval(timer));
+  refresh();
+  return place;
+}
+
+function content({ hours, days, history: { since, missing = [] } }) {
+  return [
+    h('div', { class: 'charts' },
+      chartOf('Messages to devices by hour', hours, 'hour', hourMilliseconds, shownHours, time),
+      chartOf('Messages to devices by day (UTC)', days, 'day', 24 * hourMilliseconds, shownDays, day)),
+    h('p', { class: 'quiet' }, `The last ${shownHours} hours and ${shownDays} days. Counted since ${time(since)}.`,
+      missing.length > 0 && ` Without node ${missing.join(', ')}, which has not answered.`),
+    h('details', {}, h('summary', {}, 'As tables'), tableOf('Messages by day', days, 'day', 'Day (UTC)', day),
+      tableOf('Messages by hour', hours, 'hour', 'Hour', time)),
+    ctl('messages hours', { hours: shownHours, days: shownDays }),
+  ];
+}
+
+/** Returns the sums of each line for a number of steps, the current one last; a step without messages has none. */
+export function samplesOf(rows, name, step, steps, now = Date.now()) {
+  const sums = new Map(rows.map((row) => [Date.parse(row[name]), row.messages]));
+  const last = Math.max(Math.floor(now / step) * step, ...sums.keys());
+  return Array.from({ length: steps }, (_, at) => {
+    const start = last - (steps - 1 - at) * step;
+    const messages = sums.get(start) ?? {};
+    const values = lines.map(([key, , words]) => [key, words.reduce((sum, word) => sum + (messages[word] ?? 0), 0)]);
+    return { time: start, values: Object.fromEntries(values) };
+  });
+}
+
+function chartOf(title, rows, name, step, steps, when) {
+  const source = Object.assign(new EventTarget(), { samples: samplesOf(rows, name, step, steps) });
+  return chart({ title, series: lines.map(([key, label]) => ({ key, label })), format: count, source, when });
+}
+
+function tableOf(caption, rows, name, title, when) {
+  return table(caption, [
+    { title, by: (row) => row[name], cell: (row) => when(row[name]) },
+    ...outcomes.map((word) => ({
+      title: word[0].toUpperCase() + word.slice(1), by: (row) => row.messages[word], number: true, cell: (row) => count(row.messages[word]),
+    })),
+  ], rows, { empty: 'None were counted.' });
+}
