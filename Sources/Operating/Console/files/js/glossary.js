@@ -22,7 +22,7 @@ const states = {
   waiting: 'It waits until the device, or an app server of the sender, is connected.',
   at_login: 'It waits in the log of topic messages until the device connects.',
   delayed: 'It waits until the device is active (delay_while_idle).',
-  throttled: 'The app has many unacknowledged messages: it waits for its turn.',
+  throttled: 'The device got more messages with a collapse key for the app than the rate of an app permits: it is sent as soon as the rate permits it, or a newer one with its key takes its place.',
   sent: 'It was written to the connection, and is not yet acknowledged.',
   at_gateway: 'It was sent to APNs, which has not answered yet.',
   owing_receipt: 'It was delivered; its receipt is being stored.',
@@ -47,6 +47,12 @@ export function reasonsOf(code) {
 export function reasonOf(reason) {
   const error = errors.find((one) => one.reason === reason);
   return error && { ...error, meaning: meaning(reason, 'refusal') };
+}
+
+/** Splits the detail of a step into its word, and what Apple has answered. */
+export function detailOf(detail = '') {
+  const [word, ...rest] = detail.split(' ');
+  return word.startsWith('apns_') ? { word, apple: rest.join(' ') } : { word: detail, apple: '' };
 }
 
 /** Creates a word that shows its meaning when it is pressed or pointed at. */

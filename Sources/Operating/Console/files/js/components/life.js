@@ -2,7 +2,7 @@
 import { call } from '../api.js';
 import { h, add } from '../dom.js';
 import { distance, plural, time } from '../format.js';
-import { meaning, reasonOf, term } from '../glossary.js';
+import { detailOf, meaning, reasonOf, term } from '../glossary.js';
 import { outcome } from '../outcome.js';
 import { deviceOf } from '../pages/device-search.js';
 import { link } from '../router.js';
@@ -70,11 +70,25 @@ async function advice(row, signal) {
 }
 
 /** The reason of a refusal in words, and whether the message may be sent again: the texts of ccsctl explain. */
-function refusal(reason) {
-  const known = reasonOf(reason);
-  if (!known) return `Refused${reason ? `: ${reason}` : ''}.`;
-  return `Refused with ${known.code}: ${known.meaning} ${known.again === 'later' ? 'Send it again later, with exponential backoff.'
+function refusal(detail) {
+  const { word, apple } = detailOf(detail);
+  const known = reasonOf(word);
+  if (!known) return `Refused${word ? `: ${word}` : ''}.${answerOf(apple)}`;
+  return `Refused with ${known.code}: ${known.meaning}${answerOf(apple)} ${known.again === 'later' ? 'Send it again later, with exponential backoff.'
     : 'The same message will be refused again: correct it first.'}`;
+}
+
+/** What Apple has answered, if it has. */
+function answerOf(apple) {
+  return apple ? ` Apple said: ${apple}.` : '';
+}
+
+/** Why APNs could not take a message yet. */
+function deferral({ steps }) {
+  const last = steps.findLast(({ step }) => step === 'deferred');
+  if (!last) return '';
+  const { word, apple } = detailOf(last.detail);
+  return ` ${meaning(word, 'refusal')}${answerOf(apple)} It is tried again by itself; the last time was ${distance(last.time)}.`;
 }
 
 /** What a message to a device waits for. */
@@ -87,6 +101,7 @@ async function waitingDownstream(row, signal) {
   const waits = messages.find((one) => one.persistent_id === row.persistent_id);
   const expiry = waits ? ` It expires ${distance(waits.expires_at)}.` : '';
   if (!waits) return 'It no longer waits: its last steps are not in the history yet, or are missing from it.';
+  if (device.channels.includes('apns') && row.steps.some(({ step }) => step === 'deferred')) return `It waits for APNs.${deferral(row)}${expiry}`;
   if (!device.online && waits.state !== 'at_gateway') {
     return `It waits for the device, which is offline: last contact ${device.seen_at ? distance(device.seen_at) : 'unknown'}.${expiry}`;
   }

@@ -2,7 +2,7 @@
 import { follow } from '../api.js';
 import { h, fill, announce, said } from '../dom.js';
 import { clock, time } from '../format.js';
-import { meaning, term } from '../glossary.js';
+import { detailOf, meaning, term } from '../glossary.js';
 import { problemBox } from './notice.js';
 
 /** Steps that are kept in the list. */
@@ -111,7 +111,8 @@ function noteItem(text) {
 export function stepItem(step) {
   const [arrow, direction] = arrows[step.direction] ?? ['·', step.direction];
   const kind = bad.has(step.step) ? 'bad' : good.has(step.step) ? 'good' : '';
-  const detail = step.detail && term(step.detail, ['refusal', 'close reason']);
+  const { word, apple } = detailOf(step.detail);
+  const detail = word && [term(word, ['refusal', 'close reason']), apple && ` ${apple}`];
   return h('li', { class: kind },
     h('time', { datetime: step.time, title: time(step.time) }, clock(step.time)),
     h('span', { class: 'arrow', title: direction },

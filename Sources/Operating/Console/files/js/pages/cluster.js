@@ -56,9 +56,9 @@ function members(answer) {
   return table('Nodes', [
     { title: 'Node', cell: (row) => said`${row.node} ${row.name}` },
     { title: 'Status', cell: (row) => [badge(statusKinds[row.status], row.status)] },
-    { title: 'Address', cell: (row) => row.address },
-    { title: 'Version', cell: (row) => row.software ?? '–' },
-    { title: 'Partitions', number: true, cell: (row) => count(row.owned) },
+    { title: 'Address', by: (row) => row.address, cell: (row) => row.address },
+    { title: 'Version', by: (row) => row.software, cell: (row) => row.software ?? '–' },
+    { title: 'Partitions', by: (row) => row.owned, number: true, cell: (row) => count(row.owned) },
     { title: 'Link', cell: (row) => (row.linked === null ? '–' : row.linked ? 'yes' : 'no') },
     { title: 'Round trip', number: true, cell: (row) => duration(row.round_trip_microseconds) },
     {
@@ -71,12 +71,12 @@ function members(answer) {
 
 function partitions(answer) {
   return table('Partitions', [
-    { title: 'Partition', cell: (row) => row.partition },
-    { title: 'Owner', cell: (row) => row.owner ?? 'unknown' },
+    { title: 'Partition', by: (row) => row.partition, cell: (row) => row.partition },
+    { title: 'Owner', by: (row) => row.owner, cell: (row) => row.owner ?? 'unknown' },
     { title: 'Role here', cell: (row) => term(row.role, ['role in a partition']) },
-    { title: 'Epoch', number: true, cell: (row) => count(row.epoch) },
-    { title: 'Behind', number: true, cell: (row) => count(row.behind) },
-    { title: 'Unconfirmed', number: true, cell: (row) => count(row.unconfirmed) },
+    { title: 'Epoch', by: (row) => row.epoch, number: true, cell: (row) => count(row.epoch) },
+    { title: 'Behind', by: (row) => row.behind, number: true, cell: (row) => count(row.behind) },
+    { title: 'Unconfirmed', by: (row) => row.unconfirmed, number: true, cell: (row) => count(row.unconfirmed) },
   ], answer.partitions);
 }
 

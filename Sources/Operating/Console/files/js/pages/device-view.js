@@ -113,7 +113,7 @@ function aboutBox(device, shown) {
 function registrations(device, { registrations: rows }) {
   return table('Registrations of the device', [
     { title: 'App', cell: (row) => [row.category, row.token === device && badge('good', 'this token')] },
-    { title: 'Subtype', cell: (row) => row.subtype || '–' },
+    { title: 'Subtype', by: (row) => row.subtype, cell: (row) => row.subtype || '–' },
     { title: 'Token', cell: (row) => h('a', { href: link(['messages', row.token]) }, mono(short(row.token))) },
     {
       title: 'Sender',
@@ -122,9 +122,9 @@ function registrations(device, { registrations: rows }) {
         row.sender_id,
       ) : short(row.sender_id)),
     },
-    { title: 'Payload', cell: (row) => row.kind },
-    { title: 'Waiting', number: true, cell: (row) => count(row.waiting) },
-    { title: 'Registered', cell: (row) => time(row.created_at) },
+    { title: 'Payload', by: (row) => row.kind, cell: (row) => row.kind },
+    { title: 'Waiting', by: (row) => row.waiting, number: true, cell: (row) => count(row.waiting) },
+    { title: 'Registered', by: (row) => row.created_at, cell: (row) => time(row.created_at) },
   ], rows, { empty: 'No app of the device is registered.' });
 }
 
@@ -144,10 +144,10 @@ export function waitingTable(answer, args) {
       { title: 'Message', cell: (row) => (row.message_id ? h('a', { href: link(['messages', row.message_id]) }, mono(row.message_id)) : row.kind) },
       { title: 'State', by: (row) => row.state, cell: (row) => term(row.state, ['state']) },
       { title: 'Kind', by: (row) => row.kind, cell: (row) => row.kind.replaceAll('_', ' ') },
-      { title: 'App', cell: (row) => row.app || '–' },
-      { title: 'Sender', cell: (row) => row.sender_id ?? '–' },
-      { title: 'Collapse key', cell: (row) => row.collapse_key ?? '–' },
-      { title: 'Priority', cell: (row) => row.priority ?? '–' },
+      { title: 'App', by: (row) => row.app, cell: (row) => row.app || '–' },
+      { title: 'Sender', by: (row) => row.sender_id, cell: (row) => row.sender_id ?? '–' },
+      { title: 'Collapse key', by: (row) => row.collapse_key, cell: (row) => row.collapse_key ?? '–' },
+      { title: 'Priority', by: (row) => row.priority, cell: (row) => row.priority ?? '–' },
       { title: 'Size', by: (row) => row.bytes, number: true, cell: (row) => (row.bytes === undefined ? '' : bytes(row.bytes)) },
       { title: 'Accepted', by: (row) => row.stored_at, cell: (row) => distance(row.stored_at) },
       { title: 'Expires', by: (row) => row.expires_at, cell: (row) => distance(row.expires_at) },

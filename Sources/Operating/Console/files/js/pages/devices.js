@@ -50,13 +50,13 @@ function deviceTable(answer, args, query) {
   const kept = Object.fromEntries(query);
   return [
     table('Devices', [
-      { title: 'Device', cell: (row) => h('a', { href: link(['messages', row.device]) }, mono(row.device)) },
-      { title: 'Presence', cell: (row) => badge(row.online ? 'good' : 'plain', row.online ? 'online' : 'offline') },
-      { title: 'Last contact', cell: (row) => distance(row.seen_at) },
-      { title: 'Apps', number: true, cell: (row) => count(row.registrations) },
+      { title: 'Device', by: (row) => row.device, cell: (row) => h('a', { href: link(['messages', row.device]) }, mono(row.device)) },
+      { title: 'Presence', by: (row) => row.online, cell: (row) => badge(row.online ? 'good' : 'plain', row.online ? 'online' : 'offline') },
+      { title: 'Last contact', by: (row) => row.seen_at, cell: (row) => distance(row.seen_at) },
+      { title: 'Apps', by: (row) => row.registrations, number: true, cell: (row) => count(row.registrations) },
       { title: 'Channels', cell: (row) => row.channels.join(', ') || '–' },
-      { title: 'Waiting', number: true, cell: (row) => count(row.waiting) },
-      { title: 'Added', cell: (row) => distance(row.created_at) },
+      { title: 'Waiting', by: (row) => row.waiting, number: true, cell: (row) => count(row.waiting) },
+      { title: 'Added', by: (row) => row.created_at, cell: (row) => distance(row.created_at) },
     ], answer.devices, { empty: answer.next_after ? 'No match among the devices of this page; more follow.'
       : 'No device matches.' }),
     h('p', { class: 'quiet' }, `${count(answer.examined)} devices examined for this page.`),

@@ -41,11 +41,11 @@ function faultTable(rows, refresh) {
   });
   return [
     table('Faults', [
-      { title: 'Fault', cell: (row) => row.fault },
-      { title: 'Action', cell: (row) => row.action },
+      { title: 'Fault', by: (row) => row.fault, cell: (row) => row.fault },
+      { title: 'Action', by: (row) => row.action, cell: (row) => row.action },
       { title: 'With', cell: (row) => row.error ?? (row.milliseconds ? `${count(row.milliseconds)} ms` : '–') },
       { title: 'Messages', cell: (row) => target(row) },
-      { title: 'Remaining', number: true, cell: (row) => count(row.remaining) },
+      { title: 'Remaining', by: (row) => row.remaining, number: true, cell: (row) => count(row.remaining) },
       { title: 'Hits', number: true, cell: (row) => (row.hits > 0 ? badge('warn', count(row.hits)) : '0') },
       { title: 'Change', cell: (row) => forRole('faults remove', button('Remove', run('faults remove', { fault: row.fault }), { kind: 'small' })) },
     ], rows, { empty: 'None: messages are treated as on any other server.' }),

@@ -64,8 +64,8 @@ function running(text, signal) {
       { title: 'Message', cell: (row) => h('a', { href: link(['messages', row.message_id]) }, mono(row.message_id)) },
       { title: 'Sender', cell: (row) => h('a', { href: link(['senders', row.sender_id]) }, row.sender_id) },
       { title: 'Reached', number: true, cell: (row) => `${row.reached}${row.subscribers === null ? '' : ` of ${row.subscribers}`}` },
-      { title: 'Accepted', cell: (row) => distance(row.since) },
-      { title: 'Expires', cell: (row) => distance(row.expires_at) },
+      { title: 'Accepted', by: (row) => row.since, cell: (row) => distance(row.since) },
+      { title: 'Expires', by: (row) => row.expires_at, cell: (row) => distance(row.expires_at) },
     ], answer.messages.filter((row) => row.topics.includes(topic)), { empty: 'No message to it may still be sent to a device.' }),
     h('div', { class: 'row' }, ctl('topics running', { limit: listRows }), h('a', { href: link(['topics']) }, 'All topics')),
   ]);
@@ -94,10 +94,10 @@ function sessionsOf(text, signal) {
   const isOf = ({ peer }) => peer === text || peer.startsWith(`${bare}:`) || peer.startsWith(`[${bare}]:`);
   load(place, call('sessions list', { limit: listRows }, signal), (answer) => [
     table(`Sessions from ${text}`, [
-      { title: 'Session', cell: (row) => mono(row.id) }, { title: 'Listener', cell: (row) => row.kind },
-      { title: 'Peer', cell: (row) => row.peer },
+      { title: 'Session', by: (row) => row.id, cell: (row) => mono(row.id) }, { title: 'Listener', by: (row) => row.kind, cell: (row) => row.kind },
+      { title: 'Peer', by: (row) => row.peer, cell: (row) => row.peer },
       { title: 'Who', cell: who },
-      { title: 'Since', cell: (row) => distance(row.since) },
+      { title: 'Since', by: (row) => row.since, cell: (row) => distance(row.since) },
     ], answer.sessions.filter(isOf), { empty: 'No peer with this address is logged in.' }),
     answer.left_out > 0 && h('p', { class: 'quiet' }, `${plural(answer.left_out, 'session')} more were not searched.`),
     ctl('sessions list', { limit: listRows }),

@@ -95,10 +95,10 @@ function log(query, signal) {
   };
   load(list, call('audit-log', args, signal), (answer) => [
     table('Commands', [
-      { title: 'Time', cell: (row) => time(row.time) },
+      { title: 'Time', by: (row) => row.time, cell: (row) => time(row.time) },
       { title: 'Caller', cell: (row) => said`${row.user} ${row.pid}` },
-      { title: 'Command', cell: (row) => row.command },
-      { title: 'Arguments', cell: (row) => row.arguments },
+      { title: 'Command', by: (row) => row.command, cell: (row) => row.command },
+      { title: 'Arguments', by: (row) => row.arguments, cell: (row) => row.arguments },
       {
         title: 'Result',
         cell: (row) => [badge(row.result === 'ok' ? 'good' : 'bad', row.result), row.problem && ` ${row.problem}`],

@@ -97,7 +97,7 @@ function statusBox(status) {
       ), ` owns ${cluster.owned} of ${cluster.partitions} partitions, `,
         badge(cluster.alarms ? 'bad' : 'good', cluster.alarms ? plural(cluster.alarms, 'alarm') : 'no alarms')]),
     table('Listeners', [
-      { title: 'Listener', cell: (row) => words(row.name) },
+      { title: 'Listener', by: (row) => row.name, cell: (row) => words(row.name) },
       { title: 'Address', cell: (row) => (row.port ? `${row.address}:${row.port}` : row.address) },
       { title: 'Open', number: true, cell: (row) => count(figures.latest?.connections[row.name]) },
     ], status.listeners),

@@ -49,8 +49,8 @@ function recorderTable(rows, refresh) {
   return [
     table('Recorders', [
       { title: 'Sender', cell: (row) => h('a', { href: link(['inbox', 'recorders', row.sender_id]) }, row.sender_id) },
-      { title: 'Received', number: true, cell: (row) => count(row.received) },
-      { title: 'Dropped', number: true, cell: (row) => count(row.dropped) },
+      { title: 'Received', by: (row) => row.received, number: true, cell: (row) => count(row.received) },
+      { title: 'Dropped', by: (row) => row.dropped, number: true, cell: (row) => count(row.dropped) },
       { title: 'Connected', cell: (row) => (row.connected ? badge('good', 'yes') : badge('warn', 'no')) },
       { title: 'Webhook', cell: (row) => (row.webhook ? badge('warn', 'active: it gets the messages') : 'none') },
       { title: 'Action', cell: (row) => forRole('recorders remove', remove({ sender_id: row.sender_id })) },

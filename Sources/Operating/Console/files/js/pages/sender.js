@@ -129,8 +129,8 @@ function sessionTable(id, answer, signal) {
   });
   return [
     table('Sessions', [
-      { title: 'Session', cell: (row) => row.id },
-      { title: 'Listener', cell: (row) => row.kind },
+      { title: 'Session', by: (row) => row.id, cell: (row) => row.id },
+      { title: 'Listener', by: (row) => row.kind, cell: (row) => row.kind },
       { title: 'Peer', by: (row) => row.peer, cell: (row) => row.peer },
       { title: 'Since', by: (row) => row.since, cell: (row) => time(row.since) },
       { title: 'Action', cell: (row) => forRole('drain', button('Drain', drain({ session: row.id }), { kind: 'small' })) },

@@ -1,7 +1,7 @@
 // The senders, with search, their sessions and counts, and a form for a new one.
 import { call } from '../api.js';
 import { h, fill } from '../dom.js';
-import { count } from '../format.js';
+import { count, time } from '../format.js';
 import { forRole } from '../operator.js';
 import { go, link } from '../router.js';
 import { ctl } from '../components/command.js';
@@ -38,7 +38,8 @@ function listOf(all, stats, search, after) {
   const next = start + pageRows < found.length ? shown.at(-1)?.sender_id : null;
   const figure = (row) => figures.get(row.sender_id);
   return [
-    h('p', { class: 'quiet' }, `${count(found.length)} of ${count(all.length)} senders`),
+    h('p', { class: 'quiet' }, `${count(found.length)} of ${count(all.length)} senders; since ${time(stats.since)} together ${['accepted', 'delivered', 'refused']
+      .map((word) => `${count(sumOf(found.map(figure), word))} ${word}`).join(', ')}.`),
     table('Senders', [
       { title: 'Sender', by: (row) => row.sender_id, cell: (row) => h('a', { href: link(['senders', row.sender_id]) }, row.sender_id) },
       { title: 'Label', by: (row) => row.label, cell: (row) => row.label || '–' },
@@ -47,19 +48,26 @@ function listOf(all, stats, search, after) {
       { title: 'Keys', by: (row) => row.keys, number: true, cell: (row) => count(row.keys) },
       { title: 'Sessions', by: (row) => figure(row)?.sessions, number: true, cell: (row) => count(figure(row)?.sessions) },
       { title: 'Accepted', by: (row) => figure(row)?.downstream.accepted, number: true, cell: (row) => count(figure(row)?.downstream.accepted) },
-      {
-        title: 'Refused',
-        number: true,
-        cell: (row) => count(Object.values(figure(row)?.refused ?? {}).reduce((sum, value) => sum + value, 0)),
-      },
+      { title: 'Delivered', by: (row) => figure(row)?.downstream.delivered, number: true, cell: (row) => count(figure(row)?.downstream.delivered) },
+      { title: 'Refused', by: (row) => refusedOf(figure(row)), number: true, cell: (row) => count(refusedOf(figure(row))) },
       {
         title: 'Waiting upstream',
+        by: (row) => figure(row)?.waiting,
         number: true,
         cell: (row) => `${count(figure(row)?.waiting)}${figure(row)?.waiting_is_exact === false ? '+' : ''}`,
       },
     ], shown, { empty: 'No sender matches.' }),
     pages(['senders'], { search }, { after, next }), ctl('senders list'),
   ];
+}
+
+/** Messages of a sender that were refused, for any reason. */
+function refusedOf(figure) {
+  return Object.values(figure?.refused ?? {}).reduce((sum, value) => sum + value, 0);
+}
+
+function sumOf(figures, word) {
+  return figures.reduce((sum, figure) => sum + (word === 'refused' ? refusedOf(figure) : figure?.downstream[word] ?? 0), 0);
 }
 
 function addForm() {

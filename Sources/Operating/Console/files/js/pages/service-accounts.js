@@ -46,9 +46,9 @@ function accountTable(id, { accounts: rows }, refresh) {
     await refresh();
   }), { kind: 'small danger' });
   return [table('Service accounts', [
-    { title: 'E-mail', cell: (row) => row.email },
+    { title: 'E-mail', by: (row) => row.email, cell: (row) => row.email },
     { title: 'Key', cell: (row) => mono(short(row.key_id)) },
-    { title: 'Added', cell: (row) => time(row.created_at) },
+    { title: 'Added', by: (row) => row.created_at, cell: (row) => time(row.created_at) },
     { title: 'Action', cell: (row) => forRole('service-accounts remove', remove(row)) },
   ], rows, { empty: 'The sender has no service account.' }), place];
 }

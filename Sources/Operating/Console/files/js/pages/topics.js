@@ -10,6 +10,8 @@ import { pages, section, table } from '../components/table.js';
 
 /** Rows of one page. */
 const pageRows = 50;
+/** Messages under way that are summed up by topic. */
+const runningRows = 10000;
 /** Milliseconds between two looks at the running messages. */
 const refreshMilliseconds = 2000;
 
@@ -18,7 +20,8 @@ export function topics({ query, signal }) {
   const list = h('div', {});
   const running = h('div', {});
   const args = { sender_id: query.get('sender') ?? undefined, limit: pageRows, after: startOf(query) };
-  load(list, call('topics list', args, signal), (answer) => topicTable(answer, args, query));
+  load(list, Promise.all([call('topics list', args, signal), call('topics running', { limit: runningRows }, signal)]),
+    ([answer, { messages }]) => topicTable(answer, messages, args, query));
   const refresh = () => load(running, call('topics running', {}, signal), runningTable);
   const timer = setInterval(() => document.hidden || running.contains(document.activeElement) || refresh(), refreshMilliseconds);
   signal.addEventListener('abort', () => clearInterval(timer));
@@ -46,7 +49,9 @@ function startOf(query) {
   return `${sender}/${prefix.slice(0, -1)}${String.fromCharCode(Math.max(0x21, last - 1))}~`;
 }
 
-function topicTable(answer, args, query) {
+function topicTable(answer, messages, args, query) {
+  const sums = sumsOf(messages);
+  const sum = (row) => sums.get(keyOf(row.sender_id, row.topic));
   const prefix = query.get('prefix') ?? '';
   const rows = answer.topics.filter((row) => row.topic.startsWith(prefix) || !args.sender_id);
   const isPast = prefix && args.sender_id && rows.length < answer.topics.length && !answer.topics.at(-1).topic.startsWith(prefix);
@@ -54,23 +59,40 @@ function topicTable(answer, args, query) {
     table('Topics', [
       {
         title: 'Topic',
+        by: (row) => row.topic,
         cell: (row) => h('a', { href: link(['messages', `/topics/${row.topic}`], { sender: row.sender_id }) }, row.topic),
       },
-      { title: 'Sender', cell: (row) => h('a', { href: link(['senders', row.sender_id]) }, row.sender_id) },
+      { title: 'Sender', by: (row) => row.sender_id, cell: (row) => h('a', { href: link(['senders', row.sender_id]) }, row.sender_id) },
       { title: 'Subscribers', by: (row) => row.subscribers, number: true, cell: (row) => count(row.subscribers) },
+      { title: 'Messages under way', by: (row) => sum(row)?.messages ?? 0, number: true, cell: (row) => count(sum(row)?.messages) },
+      { title: 'Devices reached', by: (row) => sum(row)?.reached ?? 0, number: true, cell: (row) => count(sum(row)?.reached) },
     ], rows, { empty: 'No topic matches.' }),
     pages(['topics'], Object.fromEntries(query), { after: query.get('after'), next: isPast ? undefined : answer.next_after }),
     ctl('topics list', args),
   ];
 }
 
+const keyOf = (sender, topic) => `${sender} ${topic}`;
+
+/** Returns the messages that devices may still be sent, and the devices that they have reached, by sender and topic. */
+export function sumsOf(messages) {
+  const sums = new Map();
+  for (const { sender_id: sender, topics: names, reached } of messages) {
+    for (const name of new Set(names)) {
+      const known = sums.get(keyOf(sender, name)) ?? { messages: 0, reached: 0 };
+      sums.set(keyOf(sender, name), { messages: known.messages + 1, reached: known.reached + reached });
+    }
+  }
+  return sums;
+}
+
 function runningTable({ messages, left_out: leftOut }) {
   return [
     table('Messages to topics', [
-      { title: 'Message', cell: (row) => row.message_id },
+      { title: 'Message', cell: (row) => h('a', { href: link(['messages', row.message_id]) }, row.message_id) },
       { title: 'To', cell: (row) => (row.to === 'condition' ? said`condition on ${row.topics.join(', ')}` : row.to) },
       { title: 'Sender', cell: (row) => h('a', { href: link(['senders', row.sender_id]) }, row.sender_id) },
-      { title: 'Reached', cell: (row) => progress(row) },
+      { title: 'Reached', by: (row) => row.reached, cell: (row) => progress(row) },
       { title: 'Since', by: (row) => row.since, cell: (row) => distance(row.since) },
       { title: 'Expires', by: (row) => row.expires_at, cell: (row) => distance(row.expires_at) },
     ], messages, { empty: 'None at the moment.' }),
