@@ -11,6 +11,8 @@ Commands, each answered by an event with the same name:
     {"do": "view", "width": N, "height": N, "dark": false}
     {"do": "shot", "path": "..."}                writes a PNG of the visible part, or with "whole" of the page
     {"do": "axe"}                                reports violations of WCAG 2.2 AA by axe-core
+    {"do": "far", "milliseconds": N}             empties the cache, makes each answer late, and forgets earlier transfers
+    {"do": "transfers"}                          returns the bytes on the wire since then, and how many answers waited for each other
     {"do": "complaints"}                         returns and forgets errors of the page: console, exceptions, CSP
 """
 import base64
@@ -26,11 +28,44 @@ HOME, AUTHORITY = sys.argv[1:3]
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 CODES = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "ArrowDown": 40}
 complaints = []
+transfers = {}
+
+
+def transfer(method, facts):
+    """Counts what the page requests."""
+    if method == "Network.requestWillBeSent":
+        start = facts["timestamp"]
+        transfers[facts["requestId"]] = {"url": facts["request"]["url"], "start": start, "end": None, "bytes": 0}
+    known = transfers.get(facts.get("requestId"))
+    if known is None:
+        return
+    # The end has the sum; a stream has none.
+    if method == "Network.responseReceived":
+        known["bytes"] = facts["response"]["encodedDataLength"]
+    elif method == "Network.dataReceived":
+        known["bytes"] += facts["encodedDataLength"]
+    elif method == "Network.loadingFinished":
+        known.update(end=facts["timestamp"], bytes=facts["encodedDataLength"])
+
+
+def transferred():
+    """Returns the bytes of all transfers, and the longest chain of those that began after another had ended."""
+    depths = []
+    for one in sorted(transfers.values(), key=lambda one: one["start"]):
+        before = [depth for other, depth in depths if other["end"] and other["end"] <= one["start"]]
+        depths.append((one, 1 + max(before, default=0)))
+    first = min((one["start"] for one in transfers.values()), default=0)
+    rows = [f"{depth} {one['bytes']} B {one['start'] - first:.3f} s to {(one['end'] or 0) - first:.3f} s {one['url']}"
+            for one, depth in depths]
+    return {"bytes": sum(one["bytes"] for one in transfers.values()), "chain": max((depth for _, depth in depths), default=0),
+            "rows": rows}
 
 
 def notice(event):
     """Collects what the page complains about."""
     method, facts = event["method"], event["params"]
+    if method.startswith("Network."):
+        transfer(method, facts)
     if method == "Runtime.exceptionThrown":
         details = facts["exceptionDetails"]
         complaints.append("exception: " + (details.get("exception", {}).get("description") or details["text"]))
@@ -79,6 +114,12 @@ class Page:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
 
+    def far(self, milliseconds):
+        self.call("Network.enable")
+        self.call("Network.clearBrowserCache")
+        self.call("Network.emulateNetworkConditions", offline=False, latency=milliseconds, downloadThroughput=-1, uploadThroughput=-1)
+        transfers.clear()
+
     def shot(self, path, whole):
         image = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]
         with open(path, "wb") as file:
@@ -108,6 +149,8 @@ def answer(page, order):
         case "type": return {"value": page.call("Input.insertText", text=order["text"]) == {}}
         case "view": return {"value": page.view(order["width"], order["height"], order.get("dark", False))}
         case "shot": return {"value": page.shot(order["path"], order.get("whole", False))}
+        case "far": return {"value": page.far(order["milliseconds"])}
+        case "transfers": return {"value": transferred()}
         case "axe": return {"value": page.axe()}
         case "complaints":
             found = list(complaints)

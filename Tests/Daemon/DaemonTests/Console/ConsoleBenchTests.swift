@@ -224,6 +224,27 @@ struct ConsoleBenchTests {
         #expect(try bench.evaluate("globalThis.wrong") as? String == "")
     }
 
+    @Test("the first page takes less than 60 kB and three answers after each other, and the other pages one script more")
+    func far() throws {
+        let bench = try ConsoleBench()
+        try bench.logIn()
+        // Later than what the processor takes: so what began after an answer needed it.
+        try bench.run("far", ["milliseconds": 1_000])
+        try bench.run("open", ["url": bench.address])
+        try bench.wait(
+            "the overview",
+            until: "document.querySelector('main .health .notice') && document.querySelector('main .facts') && "
+                + "document.querySelectorAll('main live-chart').length > 8")
+        let first = try #require(try bench.run("transfers") as? [String: Any])
+        #expect((first["bytes"] as? Int ?? .max) < 60_000, "\(first)")
+        #expect(first["chain"] as? Int == 3, "\(first)")
+        try bench.run("far", ["milliseconds": 0])
+        for page in ["senders", "topics", "senders"] { try bench.go(page) }
+        let scripts = try #require(try bench.run("transfers") as? [String: Any])["rows"] as? [String]
+        #expect(scripts?.count { $0.hasSuffix(".js") } == 1, "\(scripts ?? [])")
+        #expect(try bench.complaints() == [])
+    }
+
     @Test("the console comes in a few requests, with one script, and nothing is asked for again")
     func requests() throws {
         let bench = try ConsoleBench()
