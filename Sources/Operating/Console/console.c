@@ -177,6 +177,9 @@ static const unsigned char js_shell_js[] = {
 static const unsigned char js_shortcuts_js[] = {
 #embed "files/js/shortcuts.js"
 };
+static const unsigned char js_sums_js[] = {
+#embed "files/js/sums.js"
+};
 static const unsigned char js_target_js[] = {
 #embed "files/js/target.js"
 };
@@ -248,6 +251,7 @@ static const struct console_file files[] = {
     FILE("js/router.js", js_router_js),
     FILE("js/shell.js", js_shell_js),
     FILE("js/shortcuts.js", js_shortcuts_js),
+    FILE("js/sums.js", js_sums_js),
     FILE("js/target.js", js_target_js),
     FILE("js/test-clock.js", js_test_clock_js),
     FILE("js/theme.js", js_theme_js),

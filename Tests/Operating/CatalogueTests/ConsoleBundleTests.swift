@@ -78,7 +78,7 @@ import Testing
             };
 
             """
-        #expect(scripts.late == .init(address: "/late.js", text: text) && texts == [text])
+        #expect(scripts.late?.address == "/late.js" && scripts.late?.text == text && texts == [text])
     }
 
     @Test("a missing module, a cycle and other forms of imports and exports are refused")

@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 import History
+import Synchronization
 import Transport
 
 /// The thread that writes the history.

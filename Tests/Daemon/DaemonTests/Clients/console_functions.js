@@ -270,7 +270,7 @@ const searched = await served(() => plain({ devices: [], examined: 7, next_after
 same('the requests of a search', [searched.length, searched[0].path], [40, '/operator/v1/devices?limit=1&app=a&after=1000000000000000000']);
 
 // Words, and what they mean.
-const { meaning, reasonOf, reasonsOf, term } = await load('js/glossary.js');
+const { detailOf, meaning, reasonOf, reasonsOf, term } = await load('js/glossary.js');
 same('a step', meaning('received', 'step').startsWith('The device sent the message'), true);
 same('a state', meaning('at_gateway', 'state').startsWith('It was sent to APNs'), true);
 same('a word without a meaning', meaning('nothing', 'step', 'state'), '');
@@ -279,6 +279,11 @@ same('a reason', reasonsOf('INVALID_JSON').find(({ reason }) => reason === 'miss
 same('the code of a reason', reasonOf('missing_target')?.code, 'INVALID_JSON');
 same('a word that is no reason', reasonOf('apns'), undefined);
 same('reasons of other codes', reasonsOf('INVALID_JSON').every(({ code, meaning: text }) => code === 'INVALID_JSON' && text), true);
+
+each('detailOf', detailOf, [
+  [undefined, { word: '', apple: '' }], ['two words', { word: 'two words', apple: '' }], ['apns_bad_token', { word: 'apns_bad_token', apple: '' }],
+  ['apns_bad_token 400 BadDeviceToken', { word: 'apns_bad_token', apple: '400 BadDeviceToken' }],
+]);
 
 // What needs elements: not where the functions are tried without a browser.
 if (document.createElement) {
@@ -328,5 +333,18 @@ same('a refused message', lived('downstream', ['refused', 'missing_target']), { 
 same('a waiting message', lived('downstream', ['stored'], ['sent']), { word: 'sent', kind: 'plain', detail: undefined, isOver: false });
 same('a message to a topic', lived('topic', ['accepted', '3']).isOver, true);
 same('a message without steps', lived('downstream'), { word: 'unknown', kind: 'plain', detail: undefined, isOver: false });
+
+// Counts by hour and day, and sums of topics.
+const { samplesOf, sumsOf } = await load('js/sums.js');
+const hours = [{ hour: '2026-03-04T12:00:00Z', messages: { accepted: 5, delivered: 2, forwarded: 1, refused: 1, expired: 1 } },
+  { hour: '2026-03-04T10:00:00.000Z', messages: { accepted: 7 } }, { hour: '2026-03-01T10:00:00Z', messages: { accepted: 9 } }];
+const samples = (now) => samplesOf(hours, 'hour', 3600e3, 3, now).map(({ time, values }) => [new Date(time).toISOString().slice(11, 13), ...Object.values(values)]);
+same('the last hours', samples(noon + 1), [['10', 7, 0, 0], ['11', 0, 0, 0], ['12', 5, 3, 2]]);
+same('an hour later', samples(noon + 3600e3), [['11', 0, 0, 0], ['12', 5, 3, 2], ['13', 0, 0, 0]]);
+same('a clock behind that of the server', samples(noon - 1), samples(noon + 1));
+same('no hours', samplesOf([], 'hour', 3600e3, 2, noon).map(({ values }) => values.accepted), [0, 0]);
+same('sums of topics', [...sumsOf([
+  { sender_id: '1', topics: ['a', 'b', 'a'], reached: 2 }, { sender_id: '1', topics: ['a'], reached: 3 }, { sender_id: '2', topics: ['a'], reached: 4 },
+])], [['1 a', { messages: 2, reached: 5 }], ['1 b', { messages: 1, reached: 2 }], ['2 a', { messages: 1, reached: 4 }]]);
 
 return odd;

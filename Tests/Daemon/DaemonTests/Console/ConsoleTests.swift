@@ -45,6 +45,43 @@ struct ConsoleTests {
         }
     }
 
+    @Test("the messages of the last hours are in charts and tables, also after a restart, and sums of senders beside them")
+    func totals() throws {
+        let bench = try ConsoleBench()
+        let sender = try bench.daemon.firstSender.id
+        let device = try TestDevice(bench.daemon, sender: sender)
+        for number in 1...3 { _ = try bench.daemon.ctl("send", sender, device.token, "n=\(number)") }
+        try device.expectMessage { $0["n"] == "3" }
+        try device.sendUpstream(["n": "up"])
+        func counted(_ daemon: RunningDaemon) throws -> [[Int?]] {
+            let answer = try daemon.ctl("messages", "hours", "--hours", "2", "--days", "2")
+            return ["hours", "days"].map { name in
+                let rows = answer[name] as? [[String: Any]] ?? []
+                let counts = rows.compactMap { $0["messages"] as? [String: Int] }
+                return ["accepted", "delivered"].map { word in counts.reduce(0) { $0 + ($1[word] ?? 0) } }
+            }
+        }
+        try eventually("they are counted") { try counted(bench.daemon) == [[3, 3], [3, 3]] }
+        try bench.logIn()
+        for name in ["hour", "day (UTC)"] {
+            let line = "document.querySelector('svg[aria-label^=\"Messages to devices by \(name): \"] path')"
+            try bench.wait("the chart by \(name)", until: "\(line)?.getAttribute('d').includes('L')")
+        }
+        try bench.evaluate("document.querySelector('main details').open = true")
+        try bench.waitForText("Counted since")
+        let cells =
+            "[...document.querySelectorAll('details td[data-title=Delivered]')].map((one) => Number(one.innerText))"
+        try bench.wait("the tables", until: "\(cells).reduce((sum, one) => sum + one, 0) === 6")
+        #expect(try bench.run("axe") as? [String] == [])
+        try bench.go("senders")
+        try bench.waitForText("together 3 accepted, 3 delivered, 0 refused")
+        #expect(try bench.complaints() == [])
+        bench.daemon.signal(SIGTERM)
+        #expect(try bench.daemon.wait() == 0)
+        let next = try RunningDaemon(continuing: bench.daemon.scratch)
+        #expect(try counted(next) == [[3, 3], [3, 3]])
+    }
+
     @Test("live values move while messages are sent")
     func live() throws {
         let bench = try ConsoleBench()

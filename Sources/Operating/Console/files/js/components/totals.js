@@ -2,6 +2,7 @@
 import { call } from '../api.js';
 import { h } from '../dom.js';
 import { count, time } from '../format.js';
+import { lines, samplesOf } from '../sums.js';
 import { chart } from './chart.js';
 import { ctl } from './command.js';
 import { reload } from './notice.js';
@@ -13,11 +14,6 @@ const shownDays = 28;
 /** Milliseconds between two questions: the counts move slowly. */
 const refreshMilliseconds = 60000;
 
-/** The lines of the charts, and the outcomes that each one adds. */
-const lines = [
-  ['accepted', 'accepted', ['accepted']], ['delivered', 'delivered or forwarded', ['delivered', 'forwarded']],
-  ['lost', 'refused or lost', ['refused', 'expired', 'discarded', 'removed']],
-];
 const outcomes = ['accepted', 'delivered', 'forwarded', 'replaced', 'expired', 'discarded', 'removed', 'refused'];
 const day = (moment) => new Date(moment).toISOString().slice(0, 10);
 
@@ -42,18 +38,6 @@ function content({ hours, days, history: { since, missing = [] } }) {
       tableOf('Messages by hour', hours, 'hour', 'Hour', time)),
     ctl('messages hours', { hours: shownHours, days: shownDays }),
   ];
-}
-
-/** Returns the sums of each line for a number of steps, the current one last; a step without messages has none. */
-export function samplesOf(rows, name, step, steps, now = Date.now()) {
-  const sums = new Map(rows.map((row) => [Date.parse(row[name]), row.messages]));
-  const last = Math.max(Math.floor(now / step) * step, ...sums.keys());
-  return Array.from({ length: steps }, (_, at) => {
-    const start = last - (steps - 1 - at) * step;
-    const messages = sums.get(start) ?? {};
-    const values = lines.map(([key, , words]) => [key, words.reduce((sum, word) => sum + (messages[word] ?? 0), 0)]);
-    return { time: start, values: Object.fromEntries(values) };
-  });
 }
 
 function chartOf(title, rows, name, step, steps, when) {

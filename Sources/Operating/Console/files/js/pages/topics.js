@@ -3,6 +3,7 @@ import { call } from '../api.js';
 import { h, said } from '../dom.js';
 import { count, distance } from '../format.js';
 import { go, link } from '../router.js';
+import { sumsOf, topicKey } from '../sums.js';
 import { ctl } from '../components/command.js';
 import { form, textField } from '../components/form.js';
 import { load } from '../components/notice.js';
@@ -51,7 +52,7 @@ function startOf(query) {
 
 function topicTable(answer, messages, args, query) {
   const sums = sumsOf(messages);
-  const sum = (row) => sums.get(keyOf(row.sender_id, row.topic));
+  const sum = (row) => sums.get(topicKey(row.sender_id, row.topic));
   const prefix = query.get('prefix') ?? '';
   const rows = answer.topics.filter((row) => row.topic.startsWith(prefix) || !args.sender_id);
   const isPast = prefix && args.sender_id && rows.length < answer.topics.length && !answer.topics.at(-1).topic.startsWith(prefix);
@@ -70,20 +71,6 @@ function topicTable(answer, messages, args, query) {
     pages(['topics'], Object.fromEntries(query), { after: query.get('after'), next: isPast ? undefined : answer.next_after }),
     ctl('topics list', args),
   ];
-}
-
-const keyOf = (sender, topic) => `${sender} ${topic}`;
-
-/** Returns the messages that devices may still be sent, and the devices that they have reached, by sender and topic. */
-export function sumsOf(messages) {
-  const sums = new Map();
-  for (const { sender_id: sender, topics: names, reached } of messages) {
-    for (const name of new Set(names)) {
-      const known = sums.get(keyOf(sender, name)) ?? { messages: 0, reached: 0 };
-      sums.set(keyOf(sender, name), { messages: known.messages + 1, reached: known.reached + reached });
-    }
-  }
-  return sums;
 }
 
 function runningTable({ messages, left_out: leftOut }) {
