@@ -147,7 +147,8 @@ import Testing
         let questions = try hashes(HistoryQuestionCase.self) {
             try parcel([.asked($0.number(), $0.question($1))])
         }
-        #expect(questions == [0x87495bfaa3218cc4, 0x535cf4ee0f135987, 0x8eaae555f51faf88])
+        #expect(
+            questions == [0x87495bfaa3218cc4, 0x535cf4ee0f135987, 0x8eaae555f51faf88, 0x0c79fe193b35abce])
         let replies = try hashes(HistoryContentCase.self) {
             try parcel([.answered($0.number(), $0.historyReply($1))])
         }

@@ -59,7 +59,8 @@ import Testing
                 step(.stored, 3, detail: "deleted_messages"), step(.delivered, 3, detail: "deleted_messages"),
                 step(.stored, 4, kind: .upstream), step(.delivered, 4, kind: .upstream),
                 step(.stored, 5, kind: .receipt), step(.stored, 6, kind: .topic),
-                step(.refused, 7, kind: .topic, detail: "topic_rate_exceeded"), step(.accepted, 0, kind: .group),
+                step(.refused, 7, kind: .topic, detail: "topic_rate_exceeded"),
+                step(.accepted, 0, kind: .group),
                 step(.refused, 0, detail: "not_registered"), step(.refused, 0, detail: "not_registered"),
                 step(.stored, 8), step(.refused, 8, detail: "BadDeviceToken"), step(.removed, 8),
                 step(.stored, 9), step(.removed, 9),
@@ -88,7 +89,9 @@ import Testing
         #expect(sums(world.hours)?.byDay == counter.days(of: nil, from: 0))
     }
 
-    @Test("only the latest hours are kept, also if the clock was ahead, and the answer names since when all is counted")
+    @Test(
+        "only the latest hours are kept, also if the clock was ahead, and the answer names since when all is counted"
+    )
     func ring() {
         var hours = HourlyCounts(since: Self.start)
         hours.add(batch([step(.stored, 1, after: 1_000 * Self.day)]))

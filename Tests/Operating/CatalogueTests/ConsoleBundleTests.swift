@@ -35,11 +35,14 @@ import Testing
                 """)
     }
 
-    @Test("a module that is imported by a call becomes a second script, which has what the first has not, and runs once")
+    @Test(
+        "a module that is imported by a call becomes a second script, which has what the first has not, and runs once"
+    )
     func late() throws {
         let modules = [
             "js/main.js": "import { a } from './a.js';\nconst more = () => import('./more.js');\na(more);\n",
-            "js/more.js": "import { a } from './a.js';\nimport { b } from './b.js';\nexport const c = a(b);\n",
+            "js/more.js":
+                "import { a } from './a.js';\nimport { b } from './b.js';\nexport const c = a(b);\n",
             "js/a.js": "export function a(x) {}\n", "js/b.js": "export const b = 1;\n",
         ]
         var texts: [String] = []

@@ -224,7 +224,9 @@ struct ConsoleBenchTests {
         #expect(try bench.evaluate("globalThis.wrong") as? String == "")
     }
 
-    @Test("the first page takes less than 60 kB and three answers after each other, and the other pages one script more")
+    @Test(
+        "the first page takes less than 60 kB and three answers after each other, and the other pages one script more"
+    )
     func far() throws {
         let bench = try ConsoleBench()
         try bench.logIn()
@@ -233,7 +235,8 @@ struct ConsoleBenchTests {
         try bench.run("open", ["url": bench.address])
         try bench.wait(
             "the overview",
-            until: "document.querySelector('main .health .notice') && document.querySelector('main .facts') && "
+            until:
+                "document.querySelector('main .health .notice') && document.querySelector('main .facts') && "
                 + "document.querySelectorAll('main live-chart').length > 8")
         let first = try #require(try bench.run("transfers") as? [String: Any])
         #expect((first["bytes"] as? Int ?? .max) < 60_000, "\(first)")

@@ -45,7 +45,9 @@ struct ConsoleTests {
         }
     }
 
-    @Test("the messages of the last hours are in charts and tables, also after a restart, and sums of senders beside them")
+    @Test(
+        "the messages of the last hours are in charts and tables, also after a restart, and sums of senders beside them"
+    )
     func totals() throws {
         let bench = try ConsoleBench()
         let sender = try bench.daemon.firstSender.id
@@ -64,7 +66,9 @@ struct ConsoleTests {
         try eventually("they are counted") { try counted(bench.daemon) == [[3, 3], [3, 3]] }
         try bench.logIn()
         for name in ["hour", "day (UTC)"] {
-            let line = "document.querySelector('svg[aria-label^=\"Messages to devices by \(name): \"] path')"
+            let title =
+                "Messages to devices by \(name): accepted 3, delivered or forwarded 3, refused or lost 0"
+            let line = "document.querySelector('svg[aria-label=\"\(title)\"] path')"
             try bench.wait("the chart by \(name)", until: "\(line)?.getAttribute('d').includes('L')")
         }
         try bench.evaluate("document.querySelector('main details').open = true")

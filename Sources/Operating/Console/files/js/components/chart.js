@@ -3,7 +3,7 @@ import { figures } from '../figures.js';
 import { h, svg, fill } from '../dom.js';
 import { distance } from '../format.js';
 
-const height = 150;
+const height = 120;
 /** The width of the drawing before it is laid out. */
 const firstWidth = 480;
 const edge = { left: 4, right: 4, top: 8, bottom: 18 };
@@ -19,7 +19,10 @@ class LiveChart extends HTMLElement {
   #when = distance;
   #redraw = () => this.#draw();
 
-  /** `series` is a list of `{ key, label }`; `format` writes a value, and `when` the time of a sample. */
+  /**
+   * `series` is a list of `{ key, label }`; `format` writes a value, and `when` the time of a sample. A `source` may have a `summary`, whose
+   * values are shown instead of the latest ones, and a `note` about it.
+   */
   configure({ title, series, format, source = figures, when = distance }) {
     this.#title = title;
     this.#series = series;
@@ -56,14 +59,14 @@ class LiveChart extends HTMLElement {
     this.plot.setAttribute('viewBox', `0 0 ${this.#width} ${height}`);
     const all = samples.flatMap((sample) => this.#series.map(({ key }) => sample.values[key])).filter((value) => value !== null);
     const top = roundAbove(Math.max(0, ...all));
-    const shown = this.#pointed === null ? samples.at(-1) : samples[Math.round(this.#pointed * (samples.length - 1))];
+    const shown = this.#pointed === null ? this.#source.summary ?? samples.at(-1) : samples[Math.round(this.#pointed * (samples.length - 1))];
     fill(this.plot, this.#frame(top, all.length > 0),
       this.#series.map((series, at) => this.#line(samples, series.key, at, top)),
       this.#pointed !== null && samples.length > 1 && this.#cursor());
     const values = this.#series.map(({ key, label }) => ({ label, text: this.#text(shown?.values[key]) }));
     fill(this.legend, values.map(({ label, text }, at) => h('li', {},
       h('span', { class: `swatch series-${at}`, 'aria-hidden': 'true' }), h('span', {}, label), h('strong', {}, text))));
-    this.time.textContent = this.#pointed !== null && shown ? this.#when(shown.time) : '';
+    this.time.textContent = this.#pointed !== null && shown ? this.#when(shown.time) : this.#source.note ?? '';
     this.plot.setAttribute('aria-label', `${this.#title}: ${values.map(({ label, text }) => `${label} ${text}`).join(', ')}`);
   }
 

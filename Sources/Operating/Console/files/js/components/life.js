@@ -26,20 +26,26 @@ export function life(row, signal) {
   return h('article', { class: 'life' },
     h('h3', {}, outcomeBadge(row), ' ', mono(row.message_id ?? row.persistent_id ?? 'without an ID')),
     next,
+    h('ol', { class: 'trace', 'aria-label': 'Steps, the oldest first', tabindex: '0' },
+      row.steps.map((step) => stepItem({ ...step, direction }))),
     facts(
       ['What', kinds[row.kind] ?? row.kind],
       row.device && ['Device', h('a', { href: link(['messages', row.device]) }, row.device),
         row.registration !== undefined && `, registration ${row.registration}`],
       row.sender_id && ['Sender', h('a', { href: link(['senders', row.sender_id]) }, row.sender_id)],
       row.persistent_id && ['ID for the device', mono(row.persistent_id)],
-      ['Begun', `${distance(row.steps[0]?.time)} (${time(row.steps[0]?.time)})`]),
-    h('ol', { class: 'trace', 'aria-label': 'Steps, the oldest first', tabindex: '0' },
-      row.steps.map((step) => stepItem({ ...step, direction }))));
+      ['Begun', `${distance(row.steps[0]?.time)} (${time(row.steps[0]?.time)})`]));
 }
 
 const kinds = {
   downstream: 'a message to a device', upstream: 'a message from a device', receipt: 'a delivery receipt for the sender',
   topic: 'a message to a topic; each device has a copy of its own', group: 'a message to a group; each member has a copy of its own',
+};
+
+/** What becomes of a message to several devices. */
+const copies = {
+  topic: 'Each subscriber gets a copy, which is listed here by the same ID once the device has connected; the topic shows how many have been reached.',
+  group: 'Each member of the group gets a copy, which is listed here by the same ID.',
 };
 
 /** What can be done about a message that has ended. */
@@ -65,6 +71,7 @@ async function advise(row, place, signal) {
 async function advice(row, signal) {
   const { word, detail, isOver } = outcome(row);
   if (word === 'refused') return refusal(detail);
+  if (copies[row.kind]) return copies[row.kind];
   if (isOver) return afterEnd[word] ?? meaning(word, 'milestone');
   return row.kind === 'downstream' ? waitingDownstream(row, signal) : waitingUpstream(row, signal);
 }

@@ -32,7 +32,7 @@ function content({ hours, days, history: { since, missing = [] } }) {
     h('div', { class: 'charts' },
       chartOf('Messages to devices by hour', hours, 'hour', hourMilliseconds, shownHours, time),
       chartOf('Messages to devices by day (UTC)', days, 'day', 24 * hourMilliseconds, shownDays, day)),
-    h('p', { class: 'quiet' }, `The last ${shownHours} hours and ${shownDays} days. Counted since ${time(since)}.`,
+    h('p', { class: 'quiet' }, `Counted since ${time(since)}.`,
       missing.length > 0 && ` Without node ${missing.join(', ')}, which has not answered.`),
     h('details', {}, h('summary', {}, 'As tables'), tableOf('Messages by day', days, 'day', 'Day (UTC)', day),
       tableOf('Messages by hour', hours, 'hour', 'Hour', time)),
@@ -41,7 +41,9 @@ function content({ hours, days, history: { since, missing = [] } }) {
 }
 
 function chartOf(title, rows, name, step, steps, when) {
-  const source = Object.assign(new EventTarget(), { samples: samplesOf(rows, name, step, steps) });
+  const samples = samplesOf(rows, name, step, steps);
+  const sums = lines.map(([key]) => [key, samples.reduce((sum, { values }) => sum + values[key], 0)]);
+  const source = Object.assign(new EventTarget(), { samples, summary: { values: Object.fromEntries(sums) }, note: `in ${steps} ${name}s` });
   return chart({ title, series: lines.map(([key, label]) => ({ key, label })), format: count, source, when });
 }
 
