@@ -64,6 +64,37 @@ struct ConsoleSearchTests {
         try bench.picture("life")
     }
 
+    @Test("what Apple has answered, and until when a message is throttled, is in words")
+    func reasons() throws {
+        let port = try RunningDaemon.freePort()
+        let flags = [
+            "--admin-port", "\(port)", "--collapsible-burst", "1", "--collapsible-refill-seconds", "3600",
+        ]
+        let apple = try AppleBench(flags: OperatorAPIBench.flags + flags)
+        let tokens = try apple.register(["0400", "0503"].map { AppleBench.deviceToken($0) })
+        let bench = try ConsoleBench(OperatorAPIBench(apple.daemon, port: port))
+        let sender = apple.sender.id
+        for (token, id) in zip(tokens, ["gone", "busy"]) {
+            _ = try Tool.run(
+                "ccsctl",
+                ["--socket", apple.daemon.controlSocket, "send", sender, token, "n=1", "--message-id", id])
+        }
+        let device = try TestDevice(apple.daemon, sender: sender)
+        for number in 1...2 {
+            let id = "score-\(number)"
+            _ = try apple.daemon.ctl(
+                "send", sender, device.token, "n=1", "--collapse-key", "score", "--message-id", id)
+        }
+        try bench.logIn()
+        try search(bench, "gone")
+        try expect(bench, "APNs does not know the device token", "Apple said: 400 BadDeviceToken.")
+        try search(bench, "busy")
+        try expect(bench, "It waits for APNs.", "Apple said: 503 ", "It is tried again by itself")
+        try search(bench, "score-2")
+        try expect(bench, "Throttled until ", " at the latest.")
+        #expect(try bench.complaints() == [])
+    }
+
     @Test("a device, a sender, a topic, an address and an installation are found; a viewer may search, too")
     func others() throws {
         let bench = try ConsoleBench()
@@ -74,7 +105,7 @@ struct ConsoleSearchTests {
         try expect(bench, "Live trace", "Waiting messages", "Recent messages")
         #expect(!(try bench.text().contains(device.token)))
         try search(bench, sender)
-        try expect(bench, "A sender", "Sender \(sender)")
+        try expect(bench, "Sender \(sender)", "Sessions of its app servers")
         try search(bench, "/topics/news")
         try expect(bench, "Messages to the topic", "No message to it")
         try search(bench, "127.0.0.1")

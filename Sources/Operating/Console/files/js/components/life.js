@@ -112,7 +112,16 @@ async function waitingDownstream(row, signal) {
   if (!device.online && waits.state !== 'at_gateway') {
     return `It waits for the device, which is offline: last contact ${device.seen_at ? distance(device.seen_at) : 'unknown'}.${expiry}`;
   }
-  return `${meaning(waits.state, 'state')}${expiry}`;
+  const until = waits.state === 'throttled' ? await throttled(waits, messages, signal) : '';
+  return `${meaning(waits.state, 'state')}${until}${expiry}`;
+}
+
+/** Until when a message is throttled: its app gets one more after each interval, the oldest first. */
+async function throttled(message, messages, signal) {
+  const { keys } = await call('config show', {}, signal);
+  const interval = Number(keys.find(({ key }) => key === 'collapsible_refill_seconds')?.value);
+  const waiting = messages.filter(({ state, registration }) => state === 'throttled' && registration === message.registration);
+  return interval > 0 ? ` Throttled until ${time(Date.now() + (1 + waiting.indexOf(message)) * interval * 1000)} at the latest.` : '';
 }
 
 /** What a message or receipt to app servers waits for. */

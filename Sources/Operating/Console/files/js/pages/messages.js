@@ -11,6 +11,7 @@ import { deviceOf } from './device-search.js';
 import { deviceView } from './device-view.js';
 import { messageView } from './message-view.js';
 import { sendForm } from './send.js';
+import { sender } from './sender.js';
 
 const listRows = 10000;
 
@@ -24,7 +25,8 @@ export function messages({ segments, query, signal }) {
   case 'part': return notice('warn', 'A part of a token', h('p', {},
     `A token has ${tokenLength} characters, and these are ${text.length}. Copy it as a whole: the parts of a token name no device.`));
   case 'topic': return [running(text, signal), section('Send to the topic', sendForm({ to: text, sender: query.get('sender'), signal }))];
-  case 'group': return section('Send to the group', sendForm({ to: text, sender: query.get('sender'), signal }));
+  case 'group': return section('Send to the group', h('p', { class: 'quiet' },
+    'A notification key. The app server of the group has its members; the answer to a message counts those that it was accepted for.'), sendForm({ to: text, sender: query.get('sender'), signal }));
   case 'installation': return installationView(text, { query, signal });
   case 'address': return sessionsOf(text, signal);
   default: return messageView(text, { storedAt, query, signal });
@@ -46,10 +48,11 @@ function numberView(text, { query, signal }) {
   load(place, Promise.all([
     deviceOf(text, signal), call('senders list', {}, signal),
   ]), ([device, { senders }]) => {
-    const sender = senders.find((row) => row.sender_id === text);
+    const account = senders.find((row) => row.sender_id === text);
+    if (!device) return account ? sender({ segments: ['senders', text], signal }) : messageView(text, { query, signal });
     return [
-      sender && notice('info', 'A sender', h('p', {}, h('a', { href: link(['senders', text]) }, `Sender ${text}${sender.label ? `, ${sender.label}` : ''}`))),
-      device ? deviceView(text, { signal }) : messageView(text, { query, signal }),
+      account && notice('info', 'A sender has the same number', h('p', {}, h('a', { href: link(['senders', text]) }, `Sender ${text}${account.label ? `, ${account.label}` : ''}`))),
+      deviceView(text, { signal }),
     ];
   });
   return place;
