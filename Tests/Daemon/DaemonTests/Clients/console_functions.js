@@ -330,6 +330,7 @@ const { outcome } = await load('js/outcome.js');
 const lived = (kind, ...steps) => outcome({ kind, steps: steps.map(([step, detail]) => ({ step, detail })) });
 same('a delivered message', lived('downstream', ['stored'], ['sent'], ['delivered']), { word: 'delivered', kind: 'good', detail: undefined, isOver: true });
 same('a refused message', lived('downstream', ['refused', 'missing_target']), { word: 'refused', kind: 'bad', detail: 'missing_target', isOver: true });
+same('a message that Apple refuses', lived('downstream', ['stored'], ['sent'], ['refused', 'apns_bad_token 400 BadDeviceToken'], ['discarded']).word, 'refused');
 same('a waiting message', lived('downstream', ['stored'], ['sent']), { word: 'sent', kind: 'plain', detail: undefined, isOver: false });
 same('a message to a topic', lived('topic', ['accepted', '3']).isOver, true);
 same('a message without steps', lived('downstream'), { word: 'unknown', kind: 'plain', detail: undefined, isOver: false });

@@ -49,6 +49,11 @@ struct ConsoleSearchTests {
         _ = try bench.daemon.ctl("send", sender.id, device.token, "n=2", "--message-id", "order-2")
         try search(bench, "order-2")
         try expect(bench, "stored", "It waits for the device, which is offline", "It expires in")
+        // The page follows it.
+        try device.start(bench.daemon)
+        try device.expectMessage { $0["n"] == "2" }
+        try device.sendUpstream(["n": "up"])
+        try expect(bench, "the receiver has acknowledged it")
         let server = try Driver(
             "slixmpp_app_server.py", ["\(bench.daemon.port("app_server"))", sender.id], secret: sender.key)
         try server.expect(event: "connected")
@@ -74,10 +79,14 @@ struct ConsoleSearchTests {
         let tokens = try apple.register(["0400", "0503"].map { AppleBench.deviceToken($0) })
         let bench = try ConsoleBench(OperatorAPIBench(apple.daemon, port: port))
         let sender = apple.sender.id
+        let alert = #"{"body": "hello"}"#
         for (token, id) in zip(tokens, ["gone", "busy"]) {
             _ = try Tool.run(
                 "ccsctl",
-                ["--socket", apple.daemon.controlSocket, "send", sender, token, "n=1", "--message-id", id])
+                [
+                    "--socket", apple.daemon.controlSocket, "send", sender, token, "--notification", alert,
+                    "--message-id", id,
+                ])
         }
         let device = try TestDevice(apple.daemon, sender: sender)
         for number in 1...2 {
@@ -86,6 +95,9 @@ struct ConsoleSearchTests {
                 "send", sender, device.token, "n=1", "--collapse-key", "score", "--message-id", id)
         }
         try bench.logIn()
+        _ = try apple.daemon.ctl("send", sender, tokens[1], "n=1", "--message-id", "data")
+        try search(bench, "data")
+        try expect(bench, "neither notification nor content_available", "It expires in")
         try search(bench, "gone")
         try expect(bench, "APNs does not know the device token", "Apple said: 400 BadDeviceToken.")
         try search(bench, "busy")

@@ -13,7 +13,8 @@ export function isEnd(step) {
 
 /** Returns how far a message has come: `word`, the `kind` of its badge, `detail`, and whether it `isOver`. */
 export function outcome({ kind, steps }) {
-  const end = steps.findLast(({ step }) => isEnd(step));
+  // A message that Apple refuses is discarded, or removed with its registration, after that.
+  const end = steps.find(({ step }) => step === 'refused') ?? steps.findLast(({ step }) => isEnd(step));
   if (end) return { word: end.step, kind: ends[end.step], detail: end.detail, isOver: true };
   const last = steps.at(-1);
   // A message to several devices ends with each copy by itself.

@@ -90,12 +90,14 @@ function answerOf(apple) {
   return apple ? ` Apple said: ${apple}.` : '';
 }
 
-/** Why APNs could not take a message yet. */
-function deferral({ steps }) {
+/** What a message to an iOS app waits for, and why APNs could not take it yet. */
+function waitingForApple({ steps }) {
   const last = steps.findLast(({ step }) => step === 'deferred');
-  if (!last) return '';
+  if (!last) {
+    return 'It waits for APNs; or, if it has neither notification nor content_available, for a connection of the app itself, which a current Firebase SDK never makes (ios_data_only in the configuration).';
+  }
   const { word, apple } = detailOf(last.detail);
-  return ` ${meaning(word, 'refusal')}${answerOf(apple)} It is tried again by itself; the last time was ${distance(last.time)}.`;
+  return `It waits for APNs. ${meaning(word, 'refusal')}${answerOf(apple)} It is tried again by itself; the last time was ${distance(last.time)}.`;
 }
 
 /** What a message to a device waits for. */
@@ -108,7 +110,7 @@ async function waitingDownstream(row, signal) {
   const waits = messages.find((one) => one.persistent_id === row.persistent_id);
   const expiry = waits ? ` It expires ${distance(waits.expires_at)}.` : '';
   if (!waits) return 'It no longer waits: its last steps are not in the history yet, or are missing from it.';
-  if (device.channels.includes('apns') && row.steps.some(({ step }) => step === 'deferred')) return `It waits for APNs.${deferral(row)}${expiry}`;
+  if (device.channels.includes('apns') && waits.state === 'waiting') return `${waitingForApple(row)}${expiry}`;
   if (!device.online && waits.state !== 'at_gateway') {
     return `It waits for the device, which is offline: last contact ${device.seen_at ? distance(device.seen_at) : 'unknown'}.${expiry}`;
   }

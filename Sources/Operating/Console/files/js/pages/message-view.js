@@ -2,6 +2,7 @@
 import { call } from '../api.js';
 import { h, fill } from '../dom.js';
 import { distance, plural, time } from '../format.js';
+import { outcome } from '../outcome.js';
 import { ctl } from '../components/command.js';
 import { coverage, life } from '../components/life.js';
 import { notice, problemBox } from '../components/notice.js';
@@ -12,6 +13,8 @@ import { findMessage } from './find-message.js';
 const shownLives = 10;
 /** Milliseconds after which the history has what has just happened. */
 const settleMilliseconds = 1500;
+/** Milliseconds between two looks at a message that has not ended. */
+const refreshMilliseconds = 4000;
 
 /** Creates the view of the messages with an ID; `storedAt` is the time in a persistent ID. */
 export function messageView(id, { storedAt, query, signal }) {
@@ -19,27 +22,34 @@ export function messageView(id, { storedAt, query, signal }) {
   const isSearched = Boolean(query.get('device') || query.get('sender'));
   const search = h('details', { open: isSearched }, h('summary', {}, 'Search the waiting messages'),
     findMessage(id, { device: query.get('device'), sender: query.get('sender'), signal }));
-  const look = () => show(id, { storedAt, signal }, place);
-  look().then((isFound) => {
-    if (isFound) return;
-    search.open = true;
-    // It may have been sent a moment ago.
-    setTimeout(() => signal.aborted || look(), settleMilliseconds);
-  });
+  follow(id, { storedAt, signal }, place, () => { search.open = true; });
   return [place, search];
 }
 
-/** Shows what the history has; returns whether it has something. */
-async function show(id, { storedAt, signal }, place) {
-  try {
-    const answer = await call('messages find', { message_id: id, limit: shownLives }, signal);
-    fill(place, section('Life of the message', lives(id, answer, storedAt, signal),
-      coverage(answer.history), ctl('messages find', { message_id: id })));
-    return answer.messages.length > 0;
-  } catch (error) {
-    if (error.name !== 'AbortError') fill(place, problemBox(error));
-    return false;
+/** Shows what the history has, and what it adds until all of it has ended. */
+async function follow(id, { storedAt, signal }, place, missed) {
+  for (let shown; !signal.aborted; await pause(shown === '[]' ? settleMilliseconds : refreshMilliseconds)) {
+    if (document.hidden || place.contains(document.activeElement)) continue;
+    try {
+      const answer = await call('messages find', { message_id: id, limit: shownLives }, signal);
+      const [before, now] = [shown, JSON.stringify(answer.messages)];
+      shown = now;
+      if (now !== before) {
+        fill(place, section('Life of the message', lives(id, answer, storedAt, signal),
+          coverage(answer.history), ctl('messages find', { message_id: id })));
+      }
+      // A message that was sent a moment ago is found a moment later.
+      if (now === '[]' && before === undefined) missed();
+      else if (answer.messages.every((row) => outcome(row).isOver)) return;
+    } catch (error) {
+      if (error.name !== 'AbortError') fill(place, problemBox(error));
+      return;
+    }
   }
+}
+
+function pause(milliseconds) {
+  return new Promise((resolve) => { setTimeout(resolve, milliseconds); });
 }
 
 function lives(id, { messages, cut }, storedAt, signal) {
