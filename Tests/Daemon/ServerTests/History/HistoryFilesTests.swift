@@ -155,6 +155,35 @@ import Transport
         #expect(ask(port, for: "m-4") == nil)
     }
 
+    /// Returns how many messages were accepted, and since when is counted.
+    private func hours(_ port: HistoryPort) -> (accepted: Int, since: UnixMilliseconds?)? {
+        let latch = Latch<HistoryResult?>()
+        guard HistoryDesk(port: port, cluster: nil).ask(.hours(from: 0), then: { latch.fulfil($0) }),
+            let result = latch.wait() ?? nil, case .sums(let sums) = result.content
+        else { return nil }
+        return (sums.days.reduce(0) { $0 + $1.counts[.accepted] }, sums.completeSince)
+    }
+
+    @Test func countsByHourOutliveAStopAndBeginAnewIfTheyAreDamaged() throws {
+        let folder = try ServerFolder()
+        let path = folder.path + "/history"
+        var since: UnixMilliseconds?
+        for (before, change) in [(0, ""), (5, "truncate -s -1 history/hours"), (0, "")] {
+            let port = HistoryPort(.init(hours: 24, bytes: 1 << 30))
+            _ = try writer(path, port)
+            #expect(hours(port)?.accepted == before)
+            port.post(batch(1...5), at: Now.read().monotonic)
+            let found = hours(port)
+            #expect(found?.accepted == before + 5)
+            #expect(before == 0 || found?.since == since)
+            since = found?.since
+            port.stop()
+            if !change.isEmpty { try folder.run(change) }
+        }
+        HistoryFiles.removeAll(in: path)
+        #expect((try? SmallFile.read(path + "/hours")) == nil)
+    }
+
     @Test func aFailingDiskLeavesAGapAndStopsNothing() throws {
         let folder = try ServerFolder()
         // A file in the place of the folder.
