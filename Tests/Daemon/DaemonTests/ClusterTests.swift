@@ -81,9 +81,11 @@ struct ClusterTests {
             } while before != nil && listed.count < 20
             let ids = (0..<3).reversed().flatMap { ["from-\($0)-to-2-back", "from-\($0)-to-2"] }
             #expect(listed == ["spans"] + ids)
-            let days = try node.ctl("messages", "totals")["days"] as? [Row] ?? []
-            let delivered = days.compactMap { ($0["messages"] as? Row)?["delivered"] as? Int }.reduce(0, +)
-            #expect(delivered == 11, "\(days)")
+            for (command, rows) in [("totals", "days"), ("hours", "hours"), ("hours", "days")] {
+                let counts = try node.ctl("messages", command)[rows] as? [Row] ?? []
+                let delivered = counts.compactMap { ($0["messages"] as? Row)?["delivered"] as? Int }
+                #expect(delivered.reduce(0, +) == 11, "\(command): \(counts)")
+            }
         }
         try cluster.end(2)
         try eventually("a node that is gone is named") {
