@@ -1,23 +1,12 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// A build from nothing takes less of the processor when each module is one job of the compiler (.ci/run). One after a change would compile
-/// whole modules again.
-let wholeModules: [SwiftSetting] =
-    Context.environment["CCS_WHOLE_MODULES"] == nil
-    ? []
-    // With a number of threads each file has an object of its own, as the package manager expects in a debug build.
-    : [
-        .unsafeFlags(
-            ["-whole-module-optimization", "-disable-batch-mode", "-num-threads", "1"],
-            .when(configuration: .debug))
-    ]
-
-/// No module waits for the interface of a test module: made with its code and not before, it takes a sixth less of the processor.
-let wholeTests: [SwiftSetting] =
-    wholeModules.isEmpty
-    ? []
-    : [.unsafeFlags(["-no-emit-module-separately-wmo"], .when(configuration: .debug))]
+/// Flags of a debug build of whole modules. A build from nothing takes less of the processor when each module is one job of the compiler
+/// (.ci/run); one after a change would compile whole modules again.
+func whole(_ flags: String...) -> [SwiftSetting] {
+    let isWhole = Context.environment["CCS_WHOLE_MODULES"] != nil
+    return isWhole ? [.unsafeFlags(flags, .when(configuration: .debug))] : []
+}
 
 /// The rules that every target of ours is built by; a warning is an error, and an unsafe use must say so.
 let strict: [SwiftSetting] =
@@ -28,7 +17,9 @@ let strict: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableExperimentalFeature("Lifetimes"),
         .treatAllWarnings(as: .error),
-    ] + wholeModules
+    ]
+    // With a number of threads each file has an object of its own, as the package manager expects in a debug build.
+    + whole("-whole-module-optimization", "-disable-batch-mode", "-num-threads", "1")
 
 /// Product code: strict memory safety, and in release no dynamic exclusivity checks (5 % of the CPU of a message).
 ///
@@ -41,18 +32,10 @@ let product: [SwiftSetting] =
             ["-enforce-exclusivity=unchecked", "-cross-module-optimization"], .when(configuration: .release)),
     ]
 
-/// What simulations and random tests run for minutes. In a build of whole modules it is optimised, with all assertions: that takes three
-/// minutes less of the processor than it costs the compiler.
-let simulated: Set<String> = [
-    "Basics", "Delivery", "Store", "History", "XMLStream", "Wire", "Sessions", "ClusterLog", "Cluster",
-    "Simulation",
+/// What simulations run for minutes is optimised in a build of whole modules, with all assertions: that saves more than it costs.
+let simulated: Set = [
+    "Basics", "Delivery", "Store", "Wire", "Sessions", "ClusterLog", "Cluster", "Simulation",
 ]
-
-/// The rules of a module, which may be `simulated`.
-func rules(of module: String) -> [SwiftSetting] {
-    guard !wholeModules.isEmpty, simulated.contains(module) else { return product }
-    return product + [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
-}
 
 /// What each module begins with, for its readers.
 let overview = ["Overview.md"]
@@ -70,7 +53,9 @@ let hardenedLink: [LinkerSetting] = [
 
 /// A module of ours.
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, exclude: overview, swiftSettings: rules(of: name))
+    .target(
+        name: name, dependencies: dependencies, exclude: overview,
+        swiftSettings: product + (simulated.contains(name) ? whole("-O", "-assert-config", "Debug") : []))
 }
 
 /// A program of ours.
@@ -84,7 +69,8 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
     .testTarget(
         name: "\(name)Tests", dependencies: dependencies, exclude: exclude,
-        swiftSettings: strict + wholeTests)
+        // No module waits for the interface of a test module: made with its code and not before, it takes a sixth less of the processor.
+        swiftSettings: strict + whole("-no-emit-module-separately-wmo"))
 }
 
 /// What tests of several modules share, in a folder of one of them.

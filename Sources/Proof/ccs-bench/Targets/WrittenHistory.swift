@@ -1,12 +1,11 @@
 import Basics
 import Delivery
-import Glibc
 import History
 import Transport
 
 /// Files of a message history with made-up messages, as ccsd would have written them in the last 23 hours.
 ///
-/// Each message is told from its number alone: its ID, device and sender are found again without a list.
+/// A message follows from its number alone: its ID, device and sender are found again without a list.
 final class WrittenHistory {
     /// A message of its number.
     struct Message {
@@ -27,9 +26,9 @@ final class WrittenHistory {
     private static let senders: UInt64 = 100
     fileprivate static let salt: UInt32 = 0x5eed
     private static let span: Int64 = 23 * 3_600_000
-    /// One in so many is refused.
+    /// One of this many is refused.
     static let messagesPerRefusal = 50_000
-    /// One in so many waits for its device, while this many others come.
+    /// One of four waits for its device, while this many others come.
     private static let messagesPerWait = 4
     private static let messagesOfWait = 4_096
 
@@ -40,10 +39,10 @@ final class WrittenHistory {
     private(set) var bytes = 0
     private(set) var files = 0
     private var writer: SegmentWriter
-    private var file: Descriptor
+    /// The file that is being written.
     private var out: ByteBuffer
 
-    /// Makes the folder of a history of so many messages.
+    /// Makes the folder of a history of some messages.
     init(_ count: Int, in folder: String, now: UnixMilliseconds) throws(TransportError) {
         self.count = count
         self.folder = folder
@@ -52,17 +51,9 @@ final class WrittenHistory {
         var header = ByteBuffer()
         writer = SegmentWriter(number: 1, at: now - Self.span, header: &header)
         out = header
-        file = try Self.create(folder, 1)
     }
 
     private static func path(_ folder: String, _ number: UInt64) -> String { "\(folder)/\(number).history" }
-
-    private static func create(_ folder: String, _ number: UInt64) throws(TransportError) -> Descriptor {
-        let path = path(folder, number)
-        let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw SystemCall.failure("create \(path)") }
-        return Descriptor(owning: file)
-    }
 
     /// The message of a number.
     func message(_ number: Int) -> Message {
@@ -138,26 +129,17 @@ final class WrittenHistory {
                 let number = writer.number
                 try finish()
                 writer = SegmentWriter(number: number + 1, at: time, header: &out)
-                file = try Self.create(folder, number + 1)
             }
             isOpen = writer.append(batch, from: &progress, to: &out)
-            try flush()
         }
     }
 
     private func finish() throws(TransportError) {
         writer.complete(&out)
-        try flush()
+        let content = out.copied()
+        try SmallFile.replace(Self.path(folder, writer.number), with: content, mode: 0o600)
+        bytes += content.count
         files += 1
-    }
-
-    private func flush() throws(TransportError) {
-        // Moved out, since its bytes may not be read while the object may be changed.
-        var ready = ByteBuffer()
-        swap(&ready, &out)
-        bytes += ready.bytes.byteCount
-        try SmallFile.write(ready.bytes, to: file, Self.path(folder, writer.number))
-        ready.removeAll(keepingCapacity: true)
-        swap(&ready, &out)
+        out.removeAll(keepingCapacity: true)
     }
 }
