@@ -16,7 +16,7 @@ public enum HistoryOutcome: Int, Sendable, CaseIterable {
         case .removed, .cancelled: self = .removed
         case .refused: self = .refused
         case .accepted, .stored, .sent, .acknowledged, .received, .duplicate, .deferred, .connected,
-            .disconnected, .idle, .active, .loginRefused, .forgotten:
+            .disconnected, .idle, .active, .loginRefused, .forgotten, .scheduled, .released:
             return nil
         }
     }

@@ -90,6 +90,8 @@ struct Auditor: ~Copyable {
             } else if let contact = InstallationContact(key, value) {
                 contacts.installations += 1
                 try Self.checkOwner(.installation(contact.id), key, partitions)
+            } else if let entry = ScheduledMessage(key, value) {
+                try Self.checkOwner(.device(entry.device), key, partitions)
             } else if let row = try GatewayRow(key, value) {
                 try Self.checkOwner(.device(row.device), key, partitions)
             } else {

@@ -166,7 +166,7 @@ struct Commit: ~Copyable {
         batch.delete(family, key)
     }
 
-    /// Inlined into the loop over a batch, since a call of its own would copy the mutation.
+    /// Inlined into the loop over a batch, since a call of its own would copy the mutation; each part is passed alone for the same reason.
     @inline(__always)
     private mutating func add(
         _ mutation: Mutation, _ outcome: inout CommitOutcome, _ checks: inout BatchChecks
@@ -179,7 +179,8 @@ struct Commit: ~Copyable {
             putRecord(.registry, Key.registration(registration.name).bytes)
         case .removeRegistration(let name): delete(.registry, Key.registration(name).bytes)
         case .removeDevice(let device): remove(device)
-        // Each part is passed alone: to pass the mutation would copy every one.
+        case .putSchedule(let entry): put(entry)
+        case .removeSchedule(let device, let sequence, let dueAt): unschedule(device, sequence, dueAt)
         case .markForGateway(let device): markForGateway(device)
         case .unmarkForGateway(let device): unmarkForGateway(device)
         case .putFeedback(let entry): put(entry)

@@ -206,6 +206,8 @@ public final class RocksStore: Store {
             return try reader.gatewayMessage(device, sequence, part)
         case .named(let device, let id, let lookup):
             return .named(device, try reader.named(id, of: device, part), lookup: lookup)
+        case .schedule(let after, let limit, let partition):
+            return try reader.schedule(after: after, limit: limit, of: partition)
         case .gatewayDevices(let start, let limit, let partition):
             return try reader.gatewayDevices(from: start, limit: limit, of: partition)
         case .upstream(let sender, let after, let limit):

@@ -22,6 +22,7 @@ struct SnapshotReader: ~Copyable {
         var entries: [MailboxEntry] = []
         for row in recent.rows { add(row.record, row.sequence, of: device, to: &entries) }
         state.mailbox = merged(state.mailbox, entries) { $0.sequence < $1.sequence }
+        try takeDue(from: &state.mailbox, of: device)
         registry = consume rows
         mailboxes = consume messages
         return .device(state)

@@ -20,6 +20,8 @@ extension StoreQuery {
         case (.named(let device, _, let lookup), .named(let owner, let found, let number)):
             let isMeant = owner == device && number == lookup && found.isStrictlyAscending(by: \.sequence)
             try demand(isMeant, "other messages than requested", "device \(device.number)")
+        case (.schedule(let after, let limit, let partition), .schedule(let page, _)):
+            try check(page, after, limit, partition, partitions)
         case (.gatewayDevices(let start, let limit, let partition), .gatewayDevices(let found, let next)):
             try check(found, next, start, limit, partition, partitions)
         case (.upstream(let sender, let after, let limit), .upstream(let owner, let page, _)):
@@ -116,6 +118,19 @@ extension StoreQuery {
     }
 
     private func check(
+        _ page: [ScheduledMessage], _ after: ScheduledMessage?, _ limit: Int, _ partition: Int,
+        _ partitions: Int
+    ) throws(StoreError) {
+        let isBehind = after.map { after in page.first.map { $0 > after } ?? true } ?? true
+        try demand(
+            page.count <= limit && isBehind && page.isStrictlyAscending(by: \.self),
+            "a part of the schedule is too long or unordered", "partition \(partition)")
+        try demand(
+            page.allSatisfy { PartitionKey.device($0.device).partition(of: partitions) == partition },
+            "the schedule has a message that another partition owns", "partition \(partition)")
+    }
+
+    private func check(
         _ entries: [ExpiredEntry], _ time: UnixMilliseconds, _ limit: Int, _ partition: Int, _ partitions: Int
     ) throws(StoreError) {
         try demand(entries.count <= limit, "a sweep exceeds its limit", "partition \(partition)")
@@ -168,7 +183,7 @@ extension StoreQuery {
         switch self {
         case .topicMessages(_, _, let partition), .topicEntries(_, _, let partition),
             .topicDevices(_, _, _, _, let partition), .expired(_, _, let partition),
-            .gatewayDevices(_, _, let partition):
+            .gatewayDevices(_, _, let partition), .schedule(_, _, let partition):
             partition
         case .unseen(_, _, _, _, _, let partition), .unusedInstallations(_, _, _, _, _, let partition):
             partition
@@ -278,6 +293,8 @@ extension ExpiryKey {
         case .upstream(let sender, let sequence, let time, _):
             self.init(time: time, kind: .upstream, owner: sender.number, sequence: sequence.number)
         case .sharedBody(let name, _, let time): self.init(bodyOf: name, endsAt: time)
+        case .scheduled(let device, let sequence, let time):
+            self.init(scheduled: device, sequence, dueAt: time)
         }
     }
 }

@@ -11,6 +11,8 @@ public struct ExpiryKey: Hashable, Comparable, Sendable {
         case topicBody = 2
         /// The pairs of a request to many in a partition. The owner is its sender.
         case requestBody = 3
+        /// A message that is due. The owner is its device.
+        case scheduled = 4
     }
 
     /// The time of expiry.
@@ -44,6 +46,11 @@ public struct ExpiryKey: Hashable, Comparable, Sendable {
             sequence: upstream.sequence.number)
     }
 
+    /// Creates the key of a scheduled message.
+    public init(scheduled device: DeviceID, _ sequence: SequenceNumber, dueAt: UnixMilliseconds) {
+        self.init(time: dueAt, kind: .scheduled, owner: device.number, sequence: sequence.number)
+    }
+
     /// Creates the key of shared pairs.
     public init(bodyOf name: SharedBodyName, endsAt time: UnixMilliseconds) {
         let kind: Kind =
@@ -57,7 +64,7 @@ public struct ExpiryKey: Hashable, Comparable, Sendable {
     /// Returns the owner of the entry in the index of a partition.
     public func owner(in partition: Int) -> PartitionKey {
         switch kind {
-        case .message: .device(DeviceID(owner))
+        case .message, .scheduled: .device(DeviceID(owner))
         case .upstream: .sender(SenderID(owner))
         case .topicBody, .requestBody: .partition(partition)
         }
@@ -67,6 +74,7 @@ public struct ExpiryKey: Hashable, Comparable, Sendable {
     public func entry(in partition: Int, author: UpstreamAuthor?) -> ExpiredEntry {
         switch kind {
         case .message: .message(DeviceID(owner), SequenceNumber(sequence), expiresAt: time)
+        case .scheduled: .scheduled(DeviceID(owner), SequenceNumber(sequence), dueAt: time)
         case .upstream: .upstream(SenderID(owner), SequenceNumber(sequence), expiresAt: time, author: author)
         case .topicBody:
             .sharedBody(

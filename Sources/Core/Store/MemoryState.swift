@@ -22,25 +22,26 @@ public struct MemoryState: Sendable {
         }
     }
 
-    private var devices: [DeviceID: DeviceRecord] = [:]
-    private var registrations: [DeviceID: [RegistrationNumber: Registration]] = [:]
+    private(set) var devices: [DeviceID: DeviceRecord] = [:]
+    private(set) var registrations: [DeviceID: [RegistrationNumber: Registration]] = [:]
     private(set) var messages = Mailboxes<StoredMessage>()
     private(set) var upstream = Mailboxes<StoredUpstream>()
-    private var senderRecords: [SenderID: SenderRecord] = [:]
+    private(set) var senderRecords: [SenderID: SenderRecord] = [:]
     private var seen: [SeenKey: UnixMilliseconds] = [:]
-    private var groups = GroupTable()
+    private(set) var groups = GroupTable()
     /// Number of partitions.
     public let partitions: Int
     /// The expiry index of each partition.
     private var expiry: [SortedKeys]
-    private var subscriptions = SubscriptionLists()
-    private var positions: [DeviceID: SequenceNumber] = [:]
+    private(set) var subscriptions = SubscriptionLists()
+    private(set) var positions: [DeviceID: SequenceNumber] = [:]
     /// The topic messages of each partition.
     private(set) var topics: [TopicTable]
-    private var installations: [[UInt8]: Set<RegistrationName>] = [:]
-    private var installationRecords: [[UInt8]: InstallationRecord] = [:]
+    private(set) var installations: [[UInt8]: Set<RegistrationName>] = [:]
+    private(set) var installationRecords: [[UInt8]: InstallationRecord] = [:]
     private var gatewayMarks: Set<DeviceID> = []
     private var feedback: [APNsFeedback] = []
+    private(set) var schedule = ScheduleTable()
     /// Settings of the server, by name.
     public var settings: [String: [UInt8]] = [:]
     /// The counts of each partition.
@@ -126,6 +127,10 @@ public struct MemoryState: Sendable {
             guard let gone = messages.remove(device.number, sequence.number) else { return }
             expiry[partition(of: .device(device))].remove(ExpiryKey(gone))
             if gone.kind == .message { count(reason, down: device, &outcome) }
+        case .putSchedule(let entry): put(entry)
+        case .removeSchedule(let device, let sequence, let dueAt):
+            guard let entry = schedule.remove(device, sequence, dueAt) else { return }
+            expiry[partition(of: .device(device))].remove(entry.due)
         case .markForGateway(let device): gatewayMarks.insert(device)
         case .unmarkForGateway(let device): gatewayMarks.remove(device)
         case .putFeedback(let entry):
@@ -144,6 +149,10 @@ public struct MemoryState: Sendable {
             expiry[partition(of: .sender(sender))].remove(ExpiryKey(gone))
             if gone.kind == .message { count(reason, up: sender, &outcome) }
         }
+    }
+
+    private mutating func put(_ entry: ScheduledMessage) {
+        if schedule.put(entry) { expiry[partition(of: .device(entry.device))].insert(entry.due) }
     }
 
     private mutating func remove(_ entry: APNsFeedback) {
@@ -202,7 +211,7 @@ public struct MemoryState: Sendable {
                 registrations: (registrations[device] ?? [:]).values.sorted {
                     $0.name.number < $1.name.number
                 },
-                mailbox: messages.all(device.number).map { MailboxEntry($0.element) },
+                mailbox: messages.all(device.number).map { schedule.entry(of: $0.element) },
                 subscriptions: subscriptions.all(of: device))
             state.topicPosition = positions[device] ?? state.topicPosition
             return .device(state)
@@ -231,6 +240,8 @@ public struct MemoryState: Sendable {
         case .named(let device, let id, let lookup):
             let found = messages.all(device.number).map(\.element).filter { $0.isNamed(id) }
             return .named(device, found.map(\.persistentID), lookup: lookup)
+        case .schedule(let after, let limit, let partition):
+            return schedule.page(after: after, limit: limit) { self.partition(of: .device($0)) == partition }
         case .gatewayDevices(let start, let limit, let partition):
             let found = gatewayMarks.filter {
                 $0 >= start && self.partition(of: .device($0)) == partition
@@ -363,38 +374,5 @@ public struct MemoryState: Sendable {
     /// The log of a partition, without pairs, in order.
     public func topicLog(_ partition: Int) -> [TopicEntry] {
         topics[partition].entries(after: SequenceNumber(0), limit: .max).0
-    }
-
-    /// Rows that the registry would have on a disk, where a device, an installation and a subscription have two each.
-    public var registryRows: Int {
-        let ofDevices =
-            2 * devices.count + positions.count + registrations.values.map(\.count).reduce(0, +)
-        let ofInstallations = 2 * installationRecords.count + installations.values.map(\.count).reduce(0, +)
-        return ofDevices + ofInstallations + 2 * subscriptions.count + senderRecords.count + groups.count
-    }
-
-    /// Counts all devices after one, and their registrations.
-    public func census(after: DeviceID?) -> RegistryCensus {
-        var census = RegistryCensus()
-        let counted = devices.keys.filter { device in after.map { device > $0 } ?? true }
-        census.devices = counted.count
-        census.registrations = counted.reduce(0) { $0 + (registrations[$1]?.count ?? 0) }
-        return census
-    }
-
-    /// Counts all records.
-    public func audit() -> StoreAudit {
-        var audit = StoreAudit()
-        audit.add(tallies)
-        messages.forEach { if $2.kind == .message { audit.downstreamPending += 1 } }
-        upstream.forEach { if $2.kind == .message { audit.upstreamPending += 1 } }
-        audit.devices = devices.count
-        audit.registrations = registrations.values.reduce(0) { $0 + $1.count }
-        audit.senders = senderRecords.count
-        audit.groups = groups.count
-        audit.installations = installationRecords.count
-        audit.subscriptions = subscriptions.count
-        audit.topicJobs = topics.reduce(0) { $0 + $1.messages.count }
-        return audit
     }
 }

@@ -10,12 +10,14 @@ extension Mutation {
         case .removeRegistration(let name), .linkInstallation(_, let name), .unlinkInstallation(_, let name):
             .device(name.device)
         case .removeDevice(let device), .markForGateway(let device), .unmarkForGateway(let device),
-            .removeMessage(let device, _, _, _), .putTopicPosition(let device, _):
+            .removeMessage(let device, _, _, _), .putTopicPosition(let device, _),
+            .removeSchedule(let device, _, _):
             .device(device)
         case .putSubscription(let subscription), .removeSubscription(let subscription),
             .listForGateway(let subscription), .unlistForGateway(let subscription):
             .device(subscription.name.device)
         case .putMessage(let message): .device(message.device)
+        case .putSchedule(let entry): .device(entry.device)
         case .putFeedback(let entry), .removeFeedback(let entry): .device(entry.registration.device)
         case .putInstallation(let record): .installation(record.id)
         case .removeInstallation(let id): .installation(id)

@@ -26,6 +26,6 @@ extension Refusal {
             .storeDamaged,
             .internalError,
             .draining,
-            .unknownMessage, .messageSent,
+            .unknownMessage, .messageSent, .scheduleFull(.device),
         ] + APNsRefusal.Kind.allCases.map { .apns(APNsRefusal($0)) }
 }

@@ -108,6 +108,23 @@ public enum XMPPReference {
         accepted, or belongs to another sender. A message to a topic or a group is cancelled for one of its devices, by the token. A request counts as a
         message for the rates. What FCM answered to an unknown `message_type` is not documented.
 
+        A message with `replace_message_id` takes the place of the messages with this ID that wait for the token, by either ID as above. Both changes are on disk
+        together before the ACK: the old one is not delivered, ends as a cancelled one does, and has no receipt. If it was sent to the device or to APNs, or
+        none waits, the NACK has the error as above, and the new message is not sent. So it is for any other NACK: the old message stays. It counts as
+        two messages for the rates. FCM ignored fields that it did not know, and would send both.
+
+        A message with `send_at`, a time in RFC 3339, is sent later, up to \(Limits.Schedule.aheadSeconds / 86_400) days ahead:
+
+        ```xml
+        <message><gcm xmlns="google:mobile:data">{"to":"TOKEN","message_id":"m-2","send_at":"2026-12-24T18:00:00Z","data":{"text":"Hello"}}</gcm></message>
+        ```
+
+        The ACK follows when it is on disk. Until its time it waits outside of the limits of a mailbox, and replaces nothing; it can be cancelled. From
+        then on it is like a message that is accepted then: its `time_to_live`, at least 1, counts from `send_at`. With a time that is over it is
+        sent at once. `to` is a token or a group; a message to topics with `send_at` gets a NACK. More than \(Limits.Schedule.perDevice) scheduled messages of a
+        device, or too many of the sender or of the server, get a NACK with the error `\(ErrorCode.code(.scheduleFull(.device)))`, which names the limit. FCM ignored
+        fields that it did not know, and would send the message at once.
+
 
         """
     }
@@ -176,7 +193,10 @@ extension PayloadField {
             "An object of texts, up to \(Limits.Message.payloadBytes) bytes of keys and values with `notification`; keys may not be `from` or `message_type`, or begin with `google` or `gcm.`"
         case .notification: "An object with `title`, `body` and the other fields of a notification."
         case .rawData: "Bytes in Base64, in place of `data`."
-        case .from, .messageType, .cancelMessageID, .registrationIDs, .notificationKey: nil
+        // `send_at` and `replace_message_id` are among the extensions.
+        case .from, .messageType, .cancelMessageID, .replaceMessageID, .sendAt, .registrationIDs,
+            .notificationKey:
+            nil
         }
     }
 }

@@ -81,13 +81,14 @@ enum Workload {
         let senders = world.appServers.filter { isStranger || app.audience.contains($0.sender) }
         let sender = senders[Int(world.random(0...Int64(senders.count - 1)))]
         let lifetimes = [0, 1, 10, 60, 3_600, Limits.Message.lifetimeSeconds, Limits.Message.lifetimeSeconds]
-        sender.send(
-            DownstreamDraft(
-                number: number, target: .registration(target),
-                collapseKey: world.chance(1, in: 3) ? UInt8(world.random(0...5)) : nil,
-                lifetimeSeconds: lifetimes[Int(world.random(0...Int64(lifetimes.count - 1)))],
-                wantsReceipt: world.chance(1, in: 3), isDryRun: world.chance(1, in: 30),
-                delaysWhileIdle: world.chance(1, in: 6)))
+        var draft = DownstreamDraft(
+            number: number, target: .registration(target),
+            collapseKey: world.chance(1, in: 3) ? UInt8(world.random(0...5)) : nil,
+            lifetimeSeconds: lifetimes[Int(world.random(0...Int64(lifetimes.count - 1)))],
+            wantsReceipt: world.chance(1, in: 3), isDryRun: world.chance(1, in: 30),
+            delaysWhileIdle: world.chance(1, in: 6))
+        world.schedules.schedule(&draft, world)
+        sender.send(draft)
     }
 
     private static func sendUp(_ number: Int, _ world: World) {

@@ -102,6 +102,8 @@ final class World {
     private var wrongClock: WrongClock
     private var jumpingClock: JumpingClock
     private var cancellations: Cancellations
+    /// Which messages are sent later.
+    var schedules: Schedules
     /// The number of processes that had started when the clock became wrong.
     private var bootsUntilWrong = 0
     /// Whether the process has believed the clock before it became wrong, and so measures the time.
@@ -116,6 +118,7 @@ final class World {
         wrongClock = WrongClock(seed, settings)
         jumpingClock = JumpingClock(seed, settings, besides: wrongClock)
         cancellations = Cancellations(seed)
+        schedules = Schedules(seed)
         let faults = settings.faults
         let longest = max(faults.crossingMicroseconds, faults.calmed.crossingMicroseconds)
         crossingNanoseconds = longest * 1_000 + 10_000_000

@@ -56,6 +56,8 @@ public struct Downstream: Sendable {
     public var collapseKey: String?
     /// `time_to_live` in seconds; `nil` leaves it out.
     public var lifetimeSeconds: Int?
+    /// `send_at`, an extension of ccsd: when it is to be sent, in milliseconds since 1970; `nil` leaves it out.
+    public var sendAt: UnixMilliseconds?
     /// `priority`: `normal` or `high`; `nil` leaves it out.
     public var priority: String?
     /// `delivery_receipt_requested`.
@@ -93,6 +95,11 @@ public struct Downstream: Sendable {
         if let lifetimeSeconds {
             buffer.append(",\"time_to_live\":")
             buffer.append(decimal: lifetimeSeconds)
+        }
+        if let sendAt {
+            buffer.append(",\"send_at\":\"")
+            Timestamp.append(sendAt, to: &buffer)
+            buffer.append("\"")
         }
         if let priority {
             buffer.append(",\"priority\":")

@@ -162,7 +162,7 @@ import Testing
             ([1, 0, 1, 1, 0, 5], .unknownCase(of: "mutation", number: 0)),
             ([1, 0, 1, 1, 27, 5], .unknownCase(of: "mutation", number: 27)),
             ([1, 0, 1, 1, 17, 5], .unknownCase(of: "mutation", number: 17)),
-            ([1, 0, 1, 1, 40, 5], .unknownCase(of: "mutation", number: 40)),
+            ([1, 0, 1, 1, 42, 5], .unknownCase(of: "mutation", number: 42)),
             ([1, 0, 1, 1, 33, 0x80, 8, 5], .value(of: "partition")),
             ([1, 0, 1, 1, 34, 0, 0x80, 8, 5], .value(of: "partition")),
             ([1, 0, 1, 1, 12, 1, 1, 0, 11], .unknownCase(of: "milestone", number: 11)),

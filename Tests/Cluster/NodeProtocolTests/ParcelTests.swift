@@ -113,7 +113,7 @@ import Testing
             ([1, 0], .unknownCase(of: "item of a parcel", number: 0)),
             ([1, 7], .unknownCase(of: "item of a parcel", number: 7)),
             ([1, 1, 7], .unknownCase(of: "event", number: 7)),
-            ([1, 1, 1, 5, 29], .unknownCase(of: "event of a device", number: 29)),
+            ([1, 1, 1, 5, 30], .unknownCase(of: "event of a device", number: 30)),
             ([1, 1, 6, 0x80, 8, 3, 0, 0], .value(of: "partition")),
             ([1, 1, 6, 0, 3, 0x80, 8, 0], .value(of: "partition")),
             ([1, 1, 2, 5, 16], .unknownCase(of: "event of a sender", number: 16)),

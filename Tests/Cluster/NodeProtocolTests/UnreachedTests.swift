@@ -110,6 +110,7 @@ extension UnreachedAnswer {
             silent == [
                 "device.closed", "device.upstreamAnswered", "device.receiptStored", "device.receiptRefused",
                 "device.gatewayAnswered", "device.gatewayDue", "device.markedForGateway", "device.topicsDue",
+                "device.due",
                 "device.unseen",
                 "sender.closed", "sender.streamDetached", "sender.upstreamReturnFinished",
                 "group.memberAnswered", "topicLog.nowOrNever", "topicLog.copied", "installation.unused",

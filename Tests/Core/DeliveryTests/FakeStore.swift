@@ -39,6 +39,8 @@ struct FakeStore {
     var groups: [GroupRecord] = []
     /// Devices that are marked for the APNs gateway.
     var gatewayMarks: Set<DeviceID> = []
+    /// Scheduled messages that are not due.
+    var schedule: Set<ScheduledMessage> = []
     /// The feedback list.
     var feedback: [APNsFeedback] = []
     /// The clock mark for the next process.
@@ -107,6 +109,9 @@ struct FakeStore {
             .putTopicMark, .putSharedBody, .removeSharedBody, .putTopicPosition, .listForGateway,
             .unlistForGateway:
             applyTopic(mutation)
+        case .putSchedule(let entry): schedule.insert(entry)
+        case .removeSchedule(let device, let sequence, let dueAt):
+            schedule = schedule.filter { ($0.device, $0.sequence, $0.dueAt) != (device, sequence, dueAt) }
         case .markForGateway(let device): gatewayMarks.insert(device)
         case .unmarkForGateway(let device): gatewayMarks.remove(device)
         case .putFeedback(let entry): feedback.append(entry)
@@ -159,6 +164,13 @@ struct FakeStore {
                     .message(message.device, message.sequence, expiresAt: message.expiresAt)
                 ))
         }
+        for entry in schedule where entry.dueAt <= time {
+            found.append(
+                (
+                    entry.dueAt, entry.sequence.number,
+                    .scheduled(entry.device, entry.sequence, dueAt: entry.dueAt)
+                ))
+        }
         for message in upstream.values.joined() where message.expiresAt <= time {
             found.append(
                 (
@@ -171,6 +183,20 @@ struct FakeStore {
         found.removeAll { $0.2.key.partition(of: partitions) != partition }
         found.sort { ($0.0, $0.1) < ($1.0, $1.1) }
         return found.prefix(limit).map(\.2)
+    }
+
+    private func entry(of message: StoredMessage) -> MailboxEntry {
+        var entry = MailboxEntry(message)
+        if let scheduled = message.scheduled, !schedule.contains(scheduled) { entry.dueAt = nil }
+        return entry
+    }
+
+    private func schedulePage(_ after: ScheduledMessage?, _ limit: Int, _ partition: Int) -> StoreResult {
+        let found = schedule.filter { entry in
+            PartitionKey.device(entry.device).partition(of: partitions) == partition
+                && after.map { entry > $0 } ?? true
+        }.sorted()
+        return .schedule(Array(found.prefix(limit)), isLast: found.count <= limit)
     }
 
     private func gatewayDevices(from start: DeviceID, _ limit: Int, of partition: Int) -> StoreResult {
@@ -191,7 +217,7 @@ struct FakeStore {
             var state = DeviceState(
                 device: device, record: records[device],
                 registrations: names.sorted { $0.name.number < $1.name.number },
-                mailbox: (messages[device] ?? []).map { MailboxEntry($0) },
+                mailbox: (messages[device] ?? []).map { entry(of: $0) },
                 subscriptions: index.subscriptions[device] ?? [])
             state.topicPosition = topicPositions[device] ?? SequenceNumber(0)
             return .device(state)
@@ -230,6 +256,8 @@ struct FakeStore {
         case .named(let device, let id, let lookup):
             let found = (messages[device] ?? []).filter { $0.isNamed(id) }
             return .named(device, found.map(\.persistentID), lookup: lookup)
+        case .schedule(let after, let limit, let partition):
+            return schedulePage(after, limit, partition)
         case .gatewayDevices(let start, let limit, let partition):
             return gatewayDevices(from: start, limit, of: partition)
         case .upstream(let sender, let after, let limit):

@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func codesAreThoseOfTheFormat() {
-        #expect(TraceRecord.Step.byCode.map(\.code) == (0..<21).map { UInt8($0) })
+        #expect(TraceRecord.Step.byCode.map(\.code) == (0..<23).map { UInt8($0) })
         #expect(HistoryStep.usualDetails.count <= 255)
     }
 }

@@ -213,6 +213,7 @@ extension StoreQuery {
         case .topicEntries: "topic log"
         case .topicDevices: "topic devices"
         case .named: "named"
+        case .schedule: "schedule"
         }
     }
 }

@@ -274,6 +274,8 @@ extension ExpiredEntry {
         case .upstream(let sender, let sequence, let time, _):
             ExpiryKey(time: time, kind: .upstream, owner: sender.number, sequence: sequence.number)
         case .sharedBody(let name, _, let time): ExpiryKey(bodyOf: name, endsAt: time)
+        case .scheduled(let device, let sequence, let time):
+            ExpiryKey(scheduled: device, sequence, dueAt: time)
         }
     }
 }

@@ -235,7 +235,9 @@ import Testing
         func expect(_ by: Int64, _ limit: Int, _ times: [Int64]) throws {
             let found = try store.expired(by: by, limit: limit).map { entry in
                 switch entry {
-                case .message(_, _, let end), .upstream(_, _, let end, _), .sharedBody(_, _, let end): end
+                case .message(_, _, let end), .upstream(_, _, let end, _), .sharedBody(_, _, let end),
+                    .scheduled(_, _, let end):
+                    end
                 }
             }
             #expect(found == times)

@@ -186,6 +186,48 @@ struct MessageCancelTests {
         }
     }
 
+    @Test(
+        "a message takes the place of one that waits, also after kill -9, and not of one that was delivered")
+    func replaced() throws {
+        let daemon = try RunningDaemon()
+        let own = try daemon.firstSender
+        let device = try TestDevice(daemon, sender: own.id)
+        device.stop()
+        let token = device.token
+        var second = Self.message("m-3", to: token)
+        second["replace_message_id"] = "m-1"
+        var absent = Self.message("m-4", to: token)
+        absent["replace_message_id"] = "m-9"
+        let sent = try exchange(
+            bare(daemon, own),
+            [Self.message("m-1", to: token), Self.message("m-2", to: token), second, absent])
+        #expect(sent == ["m-1": "ack", "m-2": "ack", "m-3": "ack", "m-4": "UNKNOWN_MESSAGE"])
+        try eventually("the history has them") {
+            try steps(daemon, "m-1") == ["stored", "cancelled"] && steps(daemon, "m-3") == ["stored"]
+        }
+        daemon.signal(SIGKILL)
+        #expect(try daemon.wait() == -SIGKILL)
+
+        let next = try RunningDaemon(continuing: daemon.scratch)
+        let caller = try HTTPSCaller(next)
+        func send(replacing id: String, _ n: String) throws -> String {
+            let answer = try caller.ask(
+                "POST", "/fcm/send", ["Authorization": "key=\(own.key)"],
+                body: ["to": token, "data": ["id": n], "replace_message_id": id])
+            let result = (answer.json["results"] as? [[String: Any]])?.first
+            return result?["error"] as? String ?? "\(answer.status)"
+        }
+        #expect(
+            try send(replacing: "m-2", "h-1") == "200" && send(replacing: "m-2", "h-2") == "UnknownMessage")
+        try device.start(next)
+        #expect(try device.expectMessage { _ in true }["id"] == "m-3")
+        #expect(try device.expectMessage { _ in true }["id"] == "h-1")
+        try device.sendUpstream(["n": "up"])
+        try eventually("it is delivered") { try steps(next, "m-3").contains("delivered") }
+        #expect(try send(replacing: "m-3", "h-3") == "UnknownMessage")
+        try eventually("each has its end") { try steps(next, "m-2").last == "cancelled" }
+    }
+
     @Test("topics and their subscribers are listed for their project, page by page")
     func topics() throws {
         let daemon = try RunningDaemon()

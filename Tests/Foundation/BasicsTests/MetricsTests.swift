@@ -172,7 +172,7 @@ import Testing
                 .packageMismatch, .senderSuspended,
                 .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .storeDamaged,
                 .internalError,
-                .draining, .unknownMessage, .messageSent,
+                .draining, .unknownMessage, .messageSent, .scheduleFull(.device),
             ] + APNsRefusal.Kind.allCases.map { .apns(APNsRefusal($0)) }
         #expect(all.map(\.word) == Metric.refusalWords)
         #expect(all.map(\.position) == Array(all.indices))

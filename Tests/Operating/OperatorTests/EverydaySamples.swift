@@ -17,6 +17,7 @@ extension Samples {
         case is ListAuditLog.Type: auditLog
         case is SenderStatistics.Type: statistics
         case is ListMessages.Type: messages
+        case is ListScheduled.Type: scheduled
         case is FindMessages.Type: found
         case is ListHistory.Type: history
         case is CountMessages.Type: totals
@@ -89,9 +90,25 @@ extension Samples {
                     [
                         "kind": "message", "message_id": "m-1", "persistent_id": "0:1%2", "sender_id": "5",
                         "device": "42", "registration": 1, "app": "com.a", "bytes": 20, "collapse_key": "k",
-                        "priority": "high", "stored_at": time, "expires_at": time, "state": "waiting",
+                        "priority": "high", "stored_at": time, "expires_at": time, "send_at": time,
+                        "state": "scheduled",
                     ]
                 ], "next_after": "10",
+            ]
+        ])
+
+    private static let scheduled = Sample(
+        arguments: [["sender_id": "5", "limit": 7, "after": "9-5-1"]],
+        answers: [
+            [
+                "messages": [
+                    [
+                        "kind": "message", "message_id": "m-1", "persistent_id": "0:1%2", "sender_id": "5",
+                        "device": "42", "registration": 1, "app": "com.a", "bytes": 20, "collapse_key": "k",
+                        "priority": "high", "stored_at": time, "expires_at": time, "send_at": time,
+                        "state": "scheduled",
+                    ]
+                ], "next_after": "9-5-2",
             ]
         ])
 

@@ -48,7 +48,7 @@ enum Samples {
         case is ShowAuthority.Type, is ShowConfiguration.Type, is ChangeLogLevel.Type, is ListAuditLog.Type,
             is SuspendSender.Type, is ResumeSender.Type, is SenderStatistics.Type, is ListMessages.Type,
             is FindMessages.Type, is ListHistory.Type, is CountMessages.Type, is CountHours.Type,
-            is CancelMessages.Type:
+            is CancelMessages.Type, is ListScheduled.Type:
             everyday(operation)
         case is ReloadConfiguration.Type: reload
         case is AddOperator.Type, is ListOperators.Type, is RemoveOperator.Type: operators(operation)

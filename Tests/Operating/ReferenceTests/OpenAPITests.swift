@@ -137,7 +137,7 @@ import Wire
             .senderSuspended,
             .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .storeDamaged,
             .internalError,
-            .draining,
+            .draining, .scheduleFull(.sender), .unknownMessage, .messageSent,
         ] + APNsRefusal.Kind.allCases.map { .apns(APNsRefusal($0)) }
 
     @Test("every refusal of the core is declared for the endpoints that report it")
@@ -196,7 +196,7 @@ import Wire
     func canary() {
         let answers = Self.answers(.sendMessage)
         #expect(HTTPEndpoint.declares(V1Error(Refusal.notRegistered).response, answers))
-        #expect(!HTTPEndpoint.declares(V1Error(.conflict, "x").response, answers))
+        #expect(!HTTPEndpoint.declares(V1Error(.gone, "x").response, answers))
         #expect(!HTTPEndpoint.declares(HTTPResponse(.ok, HTTPResponse.text, []), answers))
         #expect(!HTTPEndpoint.declares(.unauthorizedPage, answers))
         let position = HTTPEndpoint.services.first { $0.action == .sendMessage }?.position ?? 0

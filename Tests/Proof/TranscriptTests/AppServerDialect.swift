@@ -156,6 +156,8 @@ struct AppServerDialect: TranscriptDialect {
         if message.lifetimeSeconds != Limits.Message.lifetimeSeconds {
             text += " ttl=\(message.lifetimeSeconds)"
         }
+        if let id = message.replaces { text += " replaces=\(String(decoding: id, as: UTF8.self))" }
+        if let sendAt = message.sendAt { text += " at=\(Timestamp.text(sendAt))" }
         if message.priority == .high { text += " high" }
         if message.wantsReceipt { text += " receipt" }
         if message.delaysWhileIdle { text += " delay" }
@@ -243,6 +245,7 @@ struct AppServerDialect: TranscriptDialect {
             .invalidToken, .senderMismatch, .notRegistered, .packageMismatch, .deviceRateExceeded,
             .senderRateExceeded, .topicRateExceeded, .unavailable, .storeDamaged, .internalError, .draining,
             .conflict(field: "raw_data", reason: "the registration cannot be sent it"),
+            .scheduleFull(.device), .messageSent, .unknownMessage,
         ].map { (refusal: Refusal) in (refusal.word, refusal) })
 }
 

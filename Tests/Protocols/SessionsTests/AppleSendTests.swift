@@ -91,6 +91,11 @@ import Wire
                     #"{"headers":{"apns-expiration":"0"},"common":{"v1":true,"notification":{"title":"t"}}}"#
                         .utf8))
         #expect(try Self.content(v1: #""android":{"notification":{"title":"t"}}"#).apns == nil)
+        let later = try Self.content(
+            v1:
+                #""sendAt":"2100-01-01T00:00:00Z","apns":{"headers":{"apns-expiration":"4102444900"}}"#
+        )
+        #expect(later.sendAt == 4_102_444_800_000 && later.apnsLifetimeSeconds == 100, "from its time on")
     }
 
     @Test("common data that Android replaces is checked like other data")

@@ -117,7 +117,7 @@ import Wire
         let asked = Set([
             "ca", "config show", "log level", "audit-log", "senders suspend", "senders resume",
             "senders stats", "messages list", "messages find", "messages history", "messages totals",
-            "messages hours", "messages cancel",
+            "messages hours", "messages cancel", "messages scheduled",
             "backup", "export",
             "import", "status", "health", "top",
             "check", "reload", "drain", "audit",

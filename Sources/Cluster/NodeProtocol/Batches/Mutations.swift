@@ -18,6 +18,8 @@ enum MutationCase: UInt8, CaseNumber {
     // Topic.
     case putTopicMessage, removeTopicMessage, putTopicEntry, putTopicProgress, removeTopicEntry, putTopicMark
     case removeSharedBody, putTopicPosition, listForGateway, unlistForGateway, putSharedBody
+    // Schedule.
+    case putSchedule, removeSchedule
 
     static let kind: StaticString = "mutation"
 }
@@ -40,6 +42,9 @@ extension NodeWriter {
         case .putMessage(let message): try put(MutationCase.putMessage, message)
         case .removeMessage(let device, let sequence, let end, let reason):
             try put(MutationCase.removeMessage, device, sequence, end, reason)
+        case .putSchedule(let entry): try put(MutationCase.putSchedule, entry)
+        case .removeSchedule(let device, let sequence, let dueAt):
+            try put(MutationCase.removeSchedule, device, sequence, dueAt)
         case .markForGateway(let device): try put(MutationCase.markForGateway, device)
         case .unmarkForGateway(let device): try put(MutationCase.unmarkForGateway, device)
         case .putFeedback(let entry): try put(MutationCase.putFeedback, entry)
@@ -92,6 +97,8 @@ extension NodeReader {
         case .unlinkInstallation: return .unlinkInstallation(try get("installation"), try get())
         case .putInstallation: return .putInstallation(try get())
         case .removeInstallation: return .removeInstallation(try get("installation"))
+        case .putSchedule: return .putSchedule(try get())
+        case .removeSchedule: return .removeSchedule(try get(), try get(), dueAt: try get())
         case .markForGateway: return .markForGateway(try get())
         case .unmarkForGateway: return .unmarkForGateway(try get())
         case .putFeedback: return .putFeedback(try get())

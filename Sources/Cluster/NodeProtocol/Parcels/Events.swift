@@ -56,7 +56,7 @@ enum DeviceEventCase: UInt8, CaseNumber {
     case login, acknowledged, writable, congested, idleChanged, closed, upstreamReceived, upstreamAnswered
     case upstreamReturned, receiptStored, receiptRefused, checkIn, register, unregister, registerWeb
     case unregisterToken, subscribe, token, installationFound, forget, imported, gatewayAnswered, gatewayDue
-    case markedForGateway, unseen, topicsDue, cancel
+    case markedForGateway, unseen, topicsDue, cancel, due
 
     static let kind: StaticString = "event of a device"
 }
@@ -94,6 +94,7 @@ extension DeviceEvent: NodeCases {
         case .unseen: try w.put(Case.unseen)
         case .topicsDue: try w.put(Case.topicsDue)
         case .cancel(let request): try w.put(Case.cancel, request)
+        case .due(let sequence, let dueAt): try w.put(Case.due, sequence, dueAt)
         }
     }
 
@@ -127,6 +128,7 @@ extension DeviceEvent: NodeCases {
         case .unseen: .unseen
         case .topicsDue: .topicsDue
         case .cancel: .cancel(try r.get())
+        case .due: .due(try r.get(), try r.get())
         }
     }
 }

@@ -26,7 +26,11 @@ extension MessageContent: NodeFields {
             holdsRawData: try c(v?.holdsRawData, "raw data"),
             isNotification: try c(v?.isNotification, "notification"), body: body, apns: apns)
         content.apnsLifetimeSeconds = try c.optional(v?.apnsLifetimeSeconds, "lifetime")
-        content.isForSeveral = try c(v?.isForSeveral, "several")
+        let marks = try c(v?.marks, "marks of a message")
+        guard marks <= Marks.all else { throw .value(of: "marks of a message") }
+        content.isForSeveral = marks & Marks.several != 0
+        if marks & Marks.sendAt != 0 { content.sendAt = try c(v?.sendAt) }
+        if marks & Marks.replaces != 0 { content.replaces = try c(v?.replaces, "message ID") }
         return content
     }
 
@@ -34,7 +38,22 @@ extension MessageContent: NodeFields {
     func write(to w: inout NodeWriter) throws(Fault) {
         try w.put(messageID, collapseKey, body, apns, lifetimeSeconds)
         try w.put(priority, wantsReceipt, delaysWhileIdle, isDryRun, restrictedPackage)
-        try w.put(holdsRawData, isNotification, apnsLifetimeSeconds, isForSeveral)
+        try w.put(holdsRawData, isNotification, apnsLifetimeSeconds, marks)
+        if let sendAt { try w.put(sendAt) }
+        if let replaces { try w.put(replaces) }
+    }
+
+    /// Whether it is for several recipients, and which extensions it has: a message without any has the bytes that it had before them.
+    private enum Marks {
+        static let several: UInt32 = 1
+        static let sendAt: UInt32 = 2
+        static let replaces: UInt32 = 4
+        static let all: UInt32 = 7
+    }
+
+    private var marks: UInt32 {
+        (isForSeveral ? Marks.several : 0) + (sendAt == nil ? 0 : Marks.sendAt)
+            + (replaces == nil ? 0 : Marks.replaces)
     }
 }
 

@@ -182,6 +182,14 @@ extension TopicRequest: NodeFields {
     }
 }
 
+extension ScheduledMessage: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(
+            dueAt: try c(v?.dueAt), device: try c(v?.device), sequence: try c(v?.sequence),
+            sender: try c(v?.sender))
+    }
+}
+
 extension Cancellation: NodeFields {
     static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
         Self(

@@ -26,6 +26,10 @@ extension APNsRefusal.Kind: Listed {
         ])
 }
 
+extension ScheduleLimit: Listed {
+    static let numbers = NumberTable<Self>("limit of the schedule", [.device, .sender, .server])
+}
+
 extension LoginRefusal: Listed {
     static let numbers = NumberTable<Self>(
         "login refusal",
@@ -87,7 +91,7 @@ extension TraceRecord.Step: Listed {
         [
             .accepted, .stored, .sent, .delivered, .replaced, .expired, .refused, .discarded, .removed,
             .forwarded, .acknowledged, .received, .duplicate, .deferred, .connected, .disconnected, .idle,
-            .active, .loginRefused, .forgotten, .cancelled,
+            .active, .loginRefused, .forgotten, .cancelled, .scheduled, .released,
         ])
 }
 

@@ -7,7 +7,7 @@ enum RefusalCase: UInt8, CaseNumber {
     case wrongType, outOfRange, notAllowed, tooLarge, reservedKey, conflict, repeatedMessageID, badAck
     case invalidToken, senderMismatch, notRegistered, packageMismatch, senderSuspended, deviceRateExceeded
     case senderRateExceeded, topicRateExceeded, unavailable, internalError, draining, apns, storeDamaged
-    case unknownMessage, messageSent
+    case unknownMessage, messageSent, scheduleFull
 
     static let kind: StaticString = "refusal"
 }
@@ -41,6 +41,7 @@ extension Refusal: NodeCases {
         case .draining: try w.put(Case.draining)
         case .unknownMessage: try w.put(Case.unknownMessage)
         case .messageSent: try w.put(Case.messageSent)
+        case .scheduleFull(let limit): try w.put(Case.scheduleFull, limit)
         case .apns(let refusal): try w.put(Case.apns, refusal)
         }
     }
@@ -75,6 +76,7 @@ extension Refusal: NodeCases {
         case .draining: .draining
         case .unknownMessage: .unknownMessage
         case .messageSent: .messageSent
+        case .scheduleFull: .scheduleFull(try r.get())
         case .apns: .apns(try r.get())
         }
     }

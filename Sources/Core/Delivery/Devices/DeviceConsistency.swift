@@ -23,7 +23,7 @@ extension DeviceEvent {
                 && rows.subscriptions.allSatisfy { $0.name.device == device }
         case .acknowledged, .writable, .congested, .idleChanged, .closed, .upstreamAnswered, .receiptStored,
             .receiptRefused, .installationFound, .gatewayDue, .markedForGateway, .topicsDue, .forget,
-            .unseen:
+            .unseen, .due:
             true
         }
     }

@@ -1,3 +1,5 @@
+import Basics
+
 extension DeviceEntry {
     /// Whether the state in memory matches the store. Events wait until it does.
     enum State {
@@ -29,5 +31,25 @@ extension DeviceEntry {
                 self = isLoading ? .loading(waiting: waiting) : .stale(waiting: waiting)
             }
         }
+    }
+}
+
+extension [RegistrationState] {
+    /// Adds the subscriptions of a device's registrations.
+    mutating func insert(_ subscriptions: [Subscription]) {
+        for subscription in subscriptions {
+            guard let at = firstIndex(where: { $0.registration.name.number == subscription.name.number })
+            else { continue }
+            self[at].topics.insert(subscription)
+        }
+    }
+}
+
+extension DeviceState {
+    /// Its registrations with their subscriptions.
+    var registrationStates: [RegistrationState] {
+        var states = registrations.map { RegistrationState($0) }
+        states.insert(subscriptions)
+        return states
     }
 }

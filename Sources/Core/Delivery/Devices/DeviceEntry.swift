@@ -171,7 +171,9 @@ final class DeviceEntry {
     }
 
     /// Whether it has messages for the APNs gateway.
-    var hasGatewayMessages: Bool { mailbox.slots.contains(where: \.entry.isForGateway) }
+    var hasGatewayMessages: Bool {
+        mailbox.slots.contains { $0.entry.isForGateway && !$0.state.isScheduled }
+    }
 
     /// Marks the device in the store, so that the next process offers again what the gateway has not answered.
     func markForGateway(_ turn: inout Turn) {
@@ -206,7 +208,9 @@ final class DeviceEntry {
         append(
             MailboxSlot(
                 entry: MailboxEntry(message, requester: requester),
-                state: isDelayed ? .delayed(isStored: false) : .waiting(isStored: false),
+                state: message.dueAt != nil
+                    ? .scheduled(isStored: false)
+                    : isDelayed ? .delayed(isStored: false) : .waiting(isStored: false),
                 acceptedAt: message.kind == .message ? turn.now.monotonic : .distantPast), &turn)
     }
 
@@ -217,7 +221,8 @@ final class DeviceEntry {
             newest.map { $0 < slot.entry.sequence } ?? true, "a message's sequence is not the newest",
             of: self)
         turn.demand(
-            slot.state.isWaiting || slot.state.isDelayed, "a new message has already been sent", of: self)
+            slot.state.isWaiting || slot.state.isDelayed || slot.state.isScheduled,
+            "a new message has already been sent", of: self)
         guard let at = place(of: slot.entry.registration, &turn) else { return }
         mailbox.append(slot, &registrations[at].counts)
     }
@@ -320,10 +325,15 @@ final class DeviceEntry {
         for entry in state.mailbox {
             guard let at = index(of: entry.registration) else { continue }
             let before = old.mailbox.index(of: entry.sequence).map { old.mailbox.slots[$0] }
+            // One that was released before a failed batch goes on as it was.
+            let isScheduled = entry.dueAt != nil && before?.state.isScheduled ?? true
             append(
                 MailboxSlot(
-                    entry: entry, state: .waiting(isStored: true), isCounted: before?.isCounted ?? false),
+                    entry: entry,
+                    state: isScheduled ? .scheduled(isStored: true) : .waiting(isStored: true),
+                    isCounted: before?.isCounted ?? false),
                 &turn)
+            if isScheduled { continue }
             if entry.isForGateway {
                 if registrations[at].queue.sent == entry.sequence {
                     setState(.atGateway, at: mailbox.slots.count - 1, &turn)
@@ -334,7 +344,7 @@ final class DeviceEntry {
             switch before?.state {
             case .throttled: setState(.throttled, at: mailbox.slots.count - 1, &turn)
             case .delayed: setState(.delayed(isStored: true), at: mailbox.slots.count - 1, &turn)
-            case .waiting: self.link?.rewind(before: entry.sequence)
+            case .waiting, .scheduled: self.link?.rewind(before: entry.sequence)
             case .sent, .atGateway, .owingReceipt, nil: setState(.sent, at: mailbox.slots.count - 1, &turn)
             }
         }
@@ -374,25 +384,5 @@ final class DeviceEntry {
         let waiting = state.waiting
         state = .stale(waiting: [])
         return waiting
-    }
-}
-
-extension [RegistrationState] {
-    /// Adds the subscriptions of a device's registrations.
-    fileprivate mutating func insert(_ subscriptions: [Subscription]) {
-        for subscription in subscriptions {
-            guard let at = firstIndex(where: { $0.registration.name.number == subscription.name.number })
-            else { continue }
-            self[at].topics.insert(subscription)
-        }
-    }
-}
-
-extension DeviceState {
-    /// Its registrations with their subscriptions.
-    var registrationStates: [RegistrationState] {
-        var states = registrations.map { RegistrationState($0) }
-        states.insert(subscriptions)
-        return states
     }
 }

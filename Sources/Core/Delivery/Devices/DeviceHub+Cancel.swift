@@ -17,7 +17,7 @@ extension DeviceHub {
                 return cancel([name], request, entry, &turn)
             }
             guard entry.mailbox.slots.contains(where: { request.mayMean($0.entry, of: entry) }) else {
-                return turn.reply(.cancelled(0, tooLate: 0), to: request.requester)
+                return answer(request, tooLate: 0, &turn)
             }
             var request = request
             request.state = .settled
@@ -56,30 +56,61 @@ extension DeviceHub {
         if let request = lookups.remove(number) { refuse(request, &turn) }
     }
 
-    private func refuse(_ request: Cancellation, _ turn: inout Turn) {
-        turn.refuseRequest(request.requester, .serviceNotAvailable)
+    /// Refuses a request that cannot be handled now.
+    func refuse(_ request: Cancellation, as refusal: Refusal = .unavailable, _ turn: inout Turn) {
+        guard let submission = request.replacement else {
+            return turn.refuseRequest(request.requester, .serviceNotAvailable)
+        }
+        turn.traceSubmission(submission, .refused, detail: refusal.word)
+        turn.countRefused(refusal, of: submission.sender)
+        turn.refuse(submission.replyTo, refusal)
+    }
+
+    /// Answers a request for which no message is cancelled.
+    private func answer(_ request: Cancellation, tooLate late: Int, _ turn: inout Turn) {
+        guard request.replacement == nil else {
+            return refuse(request, as: late > 0 ? .messageSent : .unknownMessage, &turn)
+        }
+        turn.reply(.cancelled(0, tooLate: late), to: request.requester)
+    }
+
+    /// Has a message take the place of those that wait under an ID: in one batch, and only if all of them wait.
+    mutating func replace(_ submission: Submission, _ entry: DeviceEntry, _ turn: inout Turn) {
+        guard case .session(let requester) = submission.replyTo, let id = submission.content.replaces else {
+            return turn.refuse(submission.replyTo, .unknownMessage)
+        }
+        var request = Cancellation(
+            requester: requester, device: entry.device, registration: submission.target.number,
+            sender: submission.sender, messageID: id)
+        request.replacement = submission
+        cancel(request, entry, &turn)
     }
 
     /// Removes those of the messages that wait: one that was passed to the device or to APNs counts as delivered.
     private mutating func cancel(
         _ messages: [PersistentID], _ request: Cancellation, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
-        var (count, late) = (0, 0)
+        var (found, late): ([SequenceNumber], Int) = ([], 0)
         for message in messages {
             guard let at = entry.mailbox.index(of: message.sequence) else { continue }
             let slot = entry.mailbox.slots[at]
             guard slot.entry.salt == message.salt, request.mayMean(slot.entry, of: entry) else { continue }
-            guard slot.isCancellable else {
-                late += 1
-                continue
-            }
-            // It was accepted: its submission, if that still waits, is not refused as that of a removed registration.
-            settleVerdict(of: slot.entry, .discarded, entry, &turn)
-            remove(at: at, of: entry, reason: .removed, as: .cancelled, &turn)
-            count += 1
+            if slot.isCancellable { found.append(message.sequence) } else { late += 1 }
         }
-        let answer = RequestReply.cancelled(count, tooLate: late)
-        guard count > 0 else { return turn.reply(answer, to: request.requester) }
-        turn.replyWhenStored(answer, to: request.requester)
+        if let submission = request.replacement {
+            guard late == 0, !found.isEmpty else { return answer(request, tooLate: late, &turn) }
+            return submit(submission, replacing: found, entry, &turn)
+        }
+        guard !found.isEmpty else { return answer(request, tooLate: late, &turn) }
+        for sequence in found { cancel(sequence, entry, &turn) }
+        turn.replyWhenStored(.cancelled(found.count, tooLate: late), to: request.requester)
+    }
+
+    /// Removes a message that waits.
+    mutating func cancel(_ sequence: SequenceNumber, _ entry: DeviceEntry, _ turn: inout Turn) {
+        guard let at = entry.mailbox.index(of: sequence) else { return }
+        // It was accepted: its submission, if that still waits, is not refused as that of a removed registration.
+        settleVerdict(of: entry.mailbox.slots[at].entry, .discarded, entry, &turn)
+        remove(at: at, of: entry, reason: .removed, as: .cancelled, &turn)
     }
 }

@@ -11,6 +11,7 @@ extension DeviceHub {
         let number = entry.registrations[at].registration.name.number
         removeAll(of: entry, reason: .replaced, &turn) {
             $0.entry.registration == number && $0.entry.collapseKey == key && $0.state != .owingReceipt
+                && !$0.state.isScheduled
         }
         // The gateway has refused what is beyond its cap.
         guard !isForGateway else { return }

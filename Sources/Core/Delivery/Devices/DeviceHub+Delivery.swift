@@ -109,6 +109,7 @@ extension DeviceHub {
         let sequence = message.sequence
         guard entry.state.isReady, let at = entry.mailbox.index(of: sequence) else { return }
         entry.updateMessage(at: at) { $0.confirm() }
+        guard !entry.mailbox.slots[at].state.isScheduled else { return }
         if message.apns != nil { return gatewayMessageStored(message, entry, &turn) }
         // Its pairs are read from the store.
         guard message.hasBody else { return redeliver(from: sequence, entry, &turn) }

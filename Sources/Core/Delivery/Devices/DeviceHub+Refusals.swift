@@ -29,7 +29,7 @@ extension DeviceHub {
         case .imported(let rows): turn.refuseRequest(rows.requester, .serviceNotAvailable)
         case .forget(let requester), .unregisterToken(_, let requester):
             turn.refuseRequest(requester, .serviceNotAvailable)
-        case .cancel(let request): turn.refuseRequest(request.requester, .serviceNotAvailable)
+        case .cancel(let request): refuse(request, as: refusal, &turn)
         case .upstreamReturned(let gone):
             // The next search for expired messages returns it again.
             turn.forward(.upstreamReturnFinished(gone.sender, gone.sequence, hasFailed: true))
@@ -41,6 +41,8 @@ extension DeviceHub {
                 due: turn.now.monotonic.advanced(milliseconds: Int64(Limits.Store.sweepMilliseconds)))
         case .markedForGateway: gateway.search.missed(device, turn.now.monotonic)
         case .topicsDue: topicDeviceVisited(hasFailed: true, &turn)
+        // The next search for due messages finds it again.
+        case .due: break
         case .acknowledged, .receiptStored, .unseen, .writable, .congested, .idleChanged, .closed,
             .upstreamAnswered, .receiptRefused:
             break

@@ -3,6 +3,15 @@ import Basics
 /// Admission of messages from app servers to a device's mailbox.
 extension DeviceHub {
     mutating func submit(_ submission: consuming Submission, _ entry: DeviceEntry, _ turn: inout Turn) {
+        guard submission.content.replaces == nil else { return replace(submission, entry, &turn) }
+        submit(submission, replacing: [], entry, &turn)
+    }
+
+    /// Submits a message that takes the place of others, if it is accepted.
+    mutating func submit(
+        _ submission: consuming Submission, replacing old: [SequenceNumber], _ entry: DeviceEntry,
+        _ turn: inout Turn
+    ) {
         let (replyTo, share) = (submission.replyTo, submission.topic)
         let place: (registration: Int, canonical: TokenName?)
         do throws(Refusal) { place = try admit(&submission, entry, &turn) } catch {
@@ -18,6 +27,7 @@ extension DeviceHub {
             turn.accept(replyTo, nil, canonical: place.canonical)
         } else {
             count(submission, entry, &turn)
+            for sequence in old { cancel(sequence, entry, &turn) }
             let (at, canonical) = place
             if submission.content.lifetimeSeconds <= 0 {
                 deliverUnstored(consume submission, at: at, canonical: canonical, entry, &turn)
@@ -46,6 +56,9 @@ extension DeviceHub {
         try entry.registrations[at].registration.complete(
             &submission.content, appleData: turn.settings.appleData)
         try checkGatewayRoom(for: submission, at, entry, turn)
+        if submission.content.sendAt != nil {
+            try checkSchedule(&submission.content, of: submission.sender, entry, &turn)
+        }
         return (at, canonical)
     }
 
@@ -151,8 +164,9 @@ extension DeviceHub {
     ) {
         let isForGateway = submission.content.apns != nil
         let isDelayed = !isForGateway && waits(submission.content.delaysWhileIdle, for: entry)
-        if isForGateway { entry.markForGateway(&turn) }
-        if let key = submission.content.collapseKey {
+        let isScheduled = submission.content.sendAt != nil
+        if isForGateway, !isScheduled { entry.markForGateway(&turn) }
+        if let key = submission.content.collapseKey, !isScheduled {
             makeRoom(
                 for: key, isDelayed: isDelayed, isForGateway: isForGateway, registrationAt: at, entry, &turn)
         }
@@ -162,11 +176,12 @@ extension DeviceHub {
         turn.demand(
             message.expiresAt > message.acceptedAt, "a message expires before it is accepted", of: entry)
         turn.batch.senders.count(.accepted, of: message.sender)
-        if isForSeveral { shareBody(of: &message, &turn) }
+        if isForSeveral, !isScheduled { shareBody(of: &message, &turn) }
         if let shared = message.shared { bodies.share(shared.name) }
         entry.add(
             message, from: submitter, isDelayed: isDelayed,
             then: .submission(message, replyTo, canonical: canonical), &turn)
+        if let scheduled = message.scheduled { return schedule(scheduled, &turn) }
         let cap = deviceCap(entry, offline: turn.settings.storedMessages, turn)
         if !isForGateway, entry.registrations[at].counts.plainWaiting > cap {
             discardPlain(isDelayed: false, registrationAt: at, entry, &turn)
@@ -179,6 +194,7 @@ extension DeviceHub {
     /// Makes the stored message of a submission.
     private func message(of submission: consuming Submission, _ turn: inout Turn) -> StoredMessage {
         let lifetime = Int64(min(max(submission.content.lifetimeSeconds, 0), Limits.Message.lifetimeSeconds))
+        let sendAt = submission.content.sendAt
         var message = StoredMessage(
             device: submission.target.device, sequence: turn.nextSequence(), salt: turn.salt,
             registration: submission.target.number, sender: submission.sender,
@@ -191,6 +207,10 @@ extension DeviceHub {
             message.acceptedAt = share.acceptedAt
             message.expiresAt = share.expiresAt
             message.shared = share.reference
+        }
+        if let sendAt {
+            message.dueAt = sendAt
+            message.expiresAt = turn.now.expiry(after: sendAt - turn.now.wall + lifetime * 1_000)
         }
         return message
     }
@@ -207,13 +227,16 @@ extension DeviceHub {
             turn.traceMessage(message, .refused, detail: Refusal.unavailable.word)
             return
         }
-        if message.apns == nil {
+        if message.apns == nil || message.dueAt != nil {
             turn.accept(replyTo, message.persistentID, canonical: canonical)
         } else {
             answerForGateway(message, to: replyTo, canonical: canonical, entry, &turn)
         }
         turn.traceMessage(message, .stored)
         turn.traceMessage(message, .accepted)
+        if let dueAt = message.dueAt {
+            turn.traceMessage(message, .scheduled, detail: Timestamp.text(dueAt))
+        }
         messageStored(message, entry, &turn)
     }
 }

@@ -16,6 +16,8 @@ struct DeviceHub: ~Copyable {
     var feed = TopicFeed()
     /// The pairs that its messages share.
     var bodies = SharedBodies()
+    /// The numbers of its scheduled messages.
+    var schedule = ScheduleCounts()
     /// The requests that wait for the store to find messages by an ID.
     var lookups = MessageLookups()
     /// Expired messages of devices that were not in memory, and are removed.
@@ -87,6 +89,7 @@ struct DeviceHub: ~Copyable {
         case .forget(let requester): forget(entry, requester, &turn)
         case .cancel(let request): cancel(request, entry, &turn)
         case .imported(let rows): imported(rows, entry, &turn)
+        case .due(let sequence, let dueAt): due(sequence, dueAt, entry, &turn)
         case .topicsDue: topicDeviceVisited(hasFailed: false, &turn)
         case .unseen: unseen(entry, &turn)
         }
@@ -295,7 +298,7 @@ extension DeviceEvent {
         case .submitted, .login, .acknowledged, .upstreamReceived, .upstreamReturned, .receiptStored,
             .checkIn, .register, .unregister, .registerWeb, .unregisterToken, .subscribe, .token,
             .installationFound, .gatewayAnswered, .gatewayDue, .markedForGateway, .forget, .cancel,
-            .imported, .topicsDue, .unseen:
+            .imported, .topicsDue, .unseen, .due:
             true
         }
     }

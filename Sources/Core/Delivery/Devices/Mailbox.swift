@@ -8,6 +8,8 @@ struct MailboxSlot {
         case waiting(isStored: Bool)
         /// Not sent on the current connection until the device is active; `isStored` as above.
         case delayed(isStored: Bool)
+        /// Not sent before its time; `isStored` as above.
+        case scheduled(isStored: Bool)
         /// Not sent on the current connection until its app's rate allows it.
         case throttled
         /// Sent on the current connection, not acknowledged.
@@ -20,7 +22,7 @@ struct MailboxSlot {
         /// Whether the store has confirmed that it is on disk.
         var isStored: Bool {
             switch self {
-            case .waiting(let isStored), .delayed(let isStored): isStored
+            case .waiting(let isStored), .delayed(let isStored), .scheduled(let isStored): isStored
             case .throttled, .sent, .atGateway, .owingReceipt: true
             }
         }
@@ -31,18 +33,23 @@ struct MailboxSlot {
         /// Whether it waits until the device is active.
         var isDelayed: Bool { if case .delayed = self { true } else { false } }
 
+        /// Whether it waits for its time.
+        var isScheduled: Bool { if case .scheduled = self { true } else { false } }
+
         /// Whether a message may change from this state to another one. A stored message stays stored.
         func mayBecome(_ next: State) -> Bool {
             switch (self, next) {
             case (.waiting(let wasStored), .waiting(let isStored)),
                 (.waiting(let wasStored), .delayed(let isStored)),
-                (.delayed(let wasStored), .waiting(let isStored)):
+                (.delayed(let wasStored), .waiting(let isStored)),
+                (.scheduled(let wasStored), .scheduled(let isStored)),
+                (.scheduled(let wasStored), .waiting(let isStored)):
                 isStored || !wasStored
             case (.waiting, .throttled), (.waiting, .sent), (.waiting, .owingReceipt), (.sent, .owingReceipt),
                 (.owingReceipt, .sent), (.throttled, .waiting(isStored: true)),
                 (.sent, .waiting(isStored: true)), (.owingReceipt, .waiting(isStored: true)),
                 (.waiting(isStored: true), .atGateway), (.atGateway, .waiting(isStored: true)),
-                (.atGateway, .owingReceipt):
+                (.atGateway, .owingReceipt), (.scheduled(isStored: true), .owingReceipt):
                 true
             default: false
             }
@@ -53,6 +60,7 @@ struct MailboxSlot {
             switch self {
             case .waiting: .waiting(isStored: true)
             case .delayed: .delayed(isStored: true)
+            case .scheduled: .scheduled(isStored: true)
             case .throttled, .sent, .atGateway, .owingReceipt: self
             }
         }
@@ -62,7 +70,7 @@ struct MailboxSlot {
             switch self {
             case .waiting(let isStored), .delayed(let isStored): .waiting(isStored: isStored)
             case .throttled, .sent: .waiting(isStored: true)
-            case .atGateway, .owingReceipt: self
+            case .scheduled, .atGateway, .owingReceipt: self
             }
         }
     }
@@ -78,6 +86,9 @@ struct MailboxSlot {
 
     /// The store has confirmed that it is on disk.
     mutating func confirm() { state = state.stored }
+
+    /// It is due.
+    mutating func takeOffSchedule() { entry.dueAt = nil }
 
     /// It is charged to its app's rate.
     mutating func charge() { isCounted = true }
@@ -95,7 +106,7 @@ struct MailboxSlot {
     /// Whether it may be cancelled: neither the current connection nor APNs has got it.
     var isCancellable: Bool {
         switch state {
-        case .waiting, .delayed, .throttled: true
+        case .waiting, .delayed, .scheduled, .throttled: true
         case .sent, .atGateway, .owingReceipt: false
         }
     }
@@ -129,6 +140,8 @@ struct Mailbox {
     private(set) var slots = MailboxSlots()
     /// Messages that wait until the device is active.
     private(set) var delayed = 0
+    /// Messages that wait for their time.
+    private(set) var scheduled = 0
     /// Messages sent on the connection and not acknowledged.
     private(set) var unacknowledged = 0
 
@@ -174,6 +187,7 @@ struct Mailbox {
         // Read field by field, since a copy of the slot would count references.
         let state = slots[index].state
         if state.isDelayed { delayed += change }
+        if state.isScheduled { scheduled += change }
         if slots[index].isUnacknowledged { unacknowledged += change }
         if state.isWaiting, slots[index].entry.isForGateway { counts.gatewayWaiting += change }
         guard slots[index].isPlain else { return }
@@ -196,7 +210,9 @@ struct Mailbox {
     var newestStored: SequenceNumber? { slots.last { $0.state.isStored }?.entry.sequence }
 
     /// Whether no count is negative, nor one of a registration.
-    func isValid(_ counts: MessageCounts) -> Bool { delayed >= 0 && unacknowledged >= 0 && counts.isValid }
+    func isValid(_ counts: MessageCounts) -> Bool {
+        delayed >= 0 && scheduled >= 0 && unacknowledged >= 0 && counts.isValid
+    }
 }
 
 /// The slots of a mailbox. Removing the first one, as a device does that acknowledges in order, moves no other.

@@ -11,6 +11,8 @@ public struct Cancellation: Sendable {
     public var sender: SenderID?
     /// The ID that the submitter gave the messages, or the persistent ID of one of them.
     public var messageID: [UInt8]
+    /// The message that takes their place. `nil` if they are only cancelled.
+    var replacement: Submission?
     /// What is known of the messages with the ID.
     var state = State.new
 

@@ -52,6 +52,8 @@ public struct StoredMessage: Sendable, Equatable, HasMessageFields {
     public var wantsReceipt: Bool
     /// See `MessageContent.delaysWhileIdle`.
     public var delaysWhileIdle: Bool
+    /// See `MessageContent.sendAt`.
+    public var dueAt: UnixMilliseconds?
     /// The pairs that it shares with other messages in the store. `nil` if it has its own.
     public var shared: SharedReference?
 

@@ -31,6 +31,10 @@ public struct MessageContent: Sendable, HasMessageFields {
     public var isForSeveral = false
     /// Seconds to live of the copy for an iOS app, where they differ from `lifetimeSeconds`: HTTP v1 sets them per platform.
     public var apnsLifetimeSeconds: Int?
+    /// The ID of the messages in whose place it is put. `nil` if there are none.
+    public var replaces: [UInt8]?
+    /// When it is to be sent, in milliseconds since 1970; it lives from then. `nil` for at once.
+    public var sendAt: UnixMilliseconds?
 
     /// What a data message for an iOS app holds if the operator has them sent as background pushes (`AppleDataRoute.silent`).
     ///

@@ -26,6 +26,10 @@ public struct DeliverySettings: Sendable {
     public var unsharedMessages = Limits.SharedBody.unsharedMessages
     /// Bytes of pairs from which they are shared.
     public var leastSharedBytes = Limits.SharedBody.leastBytes
+    /// Messages that wait for their time, of one sender.
+    public var scheduledPerSender = Limits.Schedule.perSender
+    /// Messages that wait for their time, of all senders.
+    public var scheduledMessages = Limits.Schedule.total
     /// Mutations waiting for the store above which submissions are refused as unavailable.
     public var waitingWrites = Limits.Store.waitingWrites
     /// Upstream messages of one app that can wait to be stored.

@@ -82,6 +82,8 @@ public enum DeviceEvent: Sendable {
     case markedForGateway
     /// There are topic messages that its iOS apps may have to be sent.
     case topicsDue
+    /// The store has found that a scheduled message at this position is due.
+    case due(SequenceNumber, UnixMilliseconds)
     /// The store has not seen the device for so long that it may have expired: the device is removed if it has.
     case unseen
 }

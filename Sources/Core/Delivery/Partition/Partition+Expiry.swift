@@ -29,6 +29,12 @@ extension Partition {
         case .sharedBody(let name, let partition, let end):
             devices.bodies.expired(name)
             turn.write(.removeSharedBody(name, partition: partition, expiresAt: end))
+        case .scheduled(let device, let sequence, let dueAt):
+            // Its message has expired: what is left would be found for ever if the device cannot be read.
+            if dueAt + 1_000 * Int64(Limits.Message.lifetimeSeconds) <= turn.now.wall {
+                turn.write(.removeSchedule(device, sequence, dueAt: dueAt))
+            }
+            devices.handle(.due(sequence, dueAt), of: device, &turn)
         }
     }
 }

@@ -36,6 +36,9 @@ extension DeviceEntry {
         if slots.count(where: { $0.state.isDelayed }) != mailbox.delayed {
             return "wrong count of delayed messages"
         }
+        if slots.count(where: { $0.state.isScheduled }) != mailbox.scheduled {
+            return "wrong count of scheduled messages"
+        }
         if slots.count(where: \.isUnacknowledged) != mailbox.unacknowledged {
             return "wrong count of unacknowledged messages"
         }

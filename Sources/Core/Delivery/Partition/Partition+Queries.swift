@@ -97,6 +97,8 @@ public enum PendingState: Sendable {
     case waiting
     /// Waits until the device is active.
     case delayed
+    /// Waits for its time.
+    case scheduled
     /// Waits until the rate of its app allows it.
     case throttled
     /// Sent and not acknowledged.
@@ -110,6 +112,7 @@ public enum PendingState: Sendable {
         switch state {
         case .waiting: self = .waiting
         case .delayed: self = .delayed
+        case .scheduled: self = .scheduled
         case .throttled: self = .throttled
         case .sent: self = .sent
         case .atGateway: self = .atGateway

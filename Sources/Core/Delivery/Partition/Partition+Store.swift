@@ -55,6 +55,7 @@ extension Partition {
             case .putUpstream(let message, _): senders.rewind(message.sender, before: message.sequence)
             case .putDevice(let device): devices.pendingLastSeen.record(device.device, at: device.seenAt)
             // A process that ends before the next record is due must still leave one.
+            case .putSchedule, .removeSchedule: devices.schedule.failed()
             case .putMark(.clock, _): clockMark.next = .distantPast
             default: break
             }
@@ -94,6 +95,7 @@ extension Partition {
         case .gatewayMessage(let device, let sequence, let message):
             devices.gatewayMessageLoaded(message, sequence, of: device, &turn)
         case .named(_, let found, let lookup): devices.namedLoaded(found, lookup: lookup, &turn)
+        case .schedule(let entries, let isLast): devices.scheduleLoaded(entries, isLast: isLast, &turn)
         case .gatewayDevices(let found, let next): devices.markedLoaded(found, next: next, &turn)
         case .upstream(let sender, let messages, let isLast):
             senders.pageLoaded(sender, messages, isLast: isLast, &turn)
@@ -138,6 +140,7 @@ extension Partition {
         case .gatewayMessage(let device, let sequence):
             devices.gatewayMessageFailed(device, sequence, &turn)
         case .named(_, _, let lookup): devices.namedFailed(lookup: lookup, &turn)
+        case .schedule: devices.scheduleFailed(&turn)
         case .gatewayDevices: devices.gateway.search.failed(&turn)
         case .upstream(let sender, _, _): senders.pageLoadFailed(sender, &turn)
         case .expired:

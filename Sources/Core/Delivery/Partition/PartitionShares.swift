@@ -33,6 +33,9 @@ struct PartitionShares {
     let waitingInstallations: Int
     let groupRequests: Int
     let groupSends: Int
+    /// Scheduled messages: of one sender, and of all.
+    let scheduledPerSender: Int
+    let scheduled: Int
     /// Submissions that can wait for a verdict of APNs.
     let waitingVerdicts: Int
 
@@ -60,6 +63,9 @@ struct PartitionShares {
             Limits.Installation.waiting, atLeast: Limits.Partition.leastWaitingRequests)
         groupRequests = share(Limits.Group.waitingRequests, atLeast: Limits.Partition.leastWaitingRequests)
         groupSends = share(Limits.Group.waitingSends, atLeast: Limits.Partition.leastWaitingRequests)
+        scheduledPerSender = share(
+            settings.scheduledPerSender, atLeast: Limits.Schedule.perDevice)
+        scheduled = share(settings.scheduledMessages, atLeast: Limits.Schedule.perDevice)
         waitingVerdicts = share(Limits.APNs.waitingVerdicts, atLeast: Limits.Partition.leastWaitingRequests)
     }
 }

@@ -30,6 +30,11 @@ public enum Mutation: Sendable, Equatable {
     /// Removes a message and counts `reason` (a terminal milestone), unless it is a marker or already removed.
     case removeMessage(DeviceID, SequenceNumber, expiresAt: UnixMilliseconds, reason: Milestone)
 
+    /// Puts a message on the schedule of its device's partition: the search for expired messages finds it when it is due.
+    case putSchedule(ScheduledMessage)
+    /// Removes it from there; no effect if it is not there.
+    case removeSchedule(DeviceID, SequenceNumber, dueAt: UnixMilliseconds)
+
     /// Marks a device that has messages for the APNs gateway, so that the next process offers them again.
     case markForGateway(DeviceID)
     /// Removes such a mark; no effect if it does not exist.
@@ -93,7 +98,7 @@ public enum Mutation: Sendable, Equatable {
         switch self {
         case .removeMessage(_, _, _, let reason): reason != .delivered && reason != .expired
         case .removeUpstream, .removeTopicMessage, .putTopicProgress, .removeTopicEntry, .removeSharedBody,
-            .putMark, .unmarkForGateway, .advanceLog:
+            .putMark, .unmarkForGateway, .advanceLog, .removeSchedule:
             false
         default: true
         }
@@ -211,6 +216,8 @@ public enum StoreQuery: Sendable, Equatable {
     case gatewayMessage(DeviceID, SequenceNumber)
     /// The messages of a device to which their submitters gave an ID. The answer repeats `lookup`.
     case named(DeviceID, [UInt8], lookup: UInt64)
+    /// The schedule of a partition, in order, after an entry, up to `limit`.
+    case schedule(after: ScheduledMessage?, limit: Int, partition: Int)
     /// Marked devices of a partition, in the order of IDs from `from` on, up to `limit`.
     case gatewayDevices(from: DeviceID, limit: Int, partition: Int)
     /// Upstream messages of a sender, oldest first, after a sequence number, up to `limit`.
@@ -234,7 +241,8 @@ public enum StoreQuery: Sendable, Equatable {
     /// Devices of a partition, by ID, after one, up to `limit`, with iOS apps that subscribe to a topic of a sender; with `nil` with
     /// iOS apps that the sender may address. May return fewer, and go on.
     case topicDevices(SenderID, of: TopicName?, after: DeviceID?, limit: Int, partition: Int)
-    /// Messages and upstream messages of a partition that expire at or before a time (milliseconds since 1970), earliest first.
+    /// Messages and upstream messages of a partition that expire at or before a time (milliseconds since 1970), and scheduled ones that
+    /// are due by then, earliest first.
     case expired(by: UnixMilliseconds, limit: Int, partition: Int)
     /// Devices of a partition, in the order of IDs from `from` on, that were last seen before a time, or created before another
     /// time and never used (milliseconds since 1970). Examines up to `examine` devices and returns up to `limit` of them.
@@ -258,6 +266,8 @@ public struct MailboxEntry: Sendable, Equatable {
     public var collapseKey: [UInt8]?
     /// When it expires, in milliseconds since 1970.
     public var expiresAt: UnixMilliseconds
+    /// When it is due, in milliseconds since 1970. `nil` if it is not, or no longer, on the schedule.
+    public var dueAt: UnixMilliseconds?
     /// Contents of the receipt, if one is owed.
     public var receipt: ReceiptRequest?
     /// Whether it is sent through the APNs gateway.
@@ -274,6 +284,7 @@ public struct MailboxEntry: Sendable, Equatable {
         kind = message.kind
         collapseKey = message.collapseKey
         expiresAt = message.expiresAt
+        dueAt = message.dueAt
         isForGateway = message.apns != nil
         shared = message.shared
         receipt =
@@ -320,7 +331,7 @@ public struct DeviceState: Sendable, Equatable {
     }
 }
 
-/// An expired message or upstream message.
+/// What has come to its time: an expired message or upstream message, or a scheduled one that is due.
 public enum ExpiredEntry: Sendable, Equatable {
     /// Downstream.
     case message(DeviceID, SequenceNumber, expiresAt: UnixMilliseconds)
@@ -328,11 +339,13 @@ public enum ExpiredEntry: Sendable, Equatable {
     case upstream(SenderID, SequenceNumber, expiresAt: UnixMilliseconds, author: UpstreamAuthor?)
     /// Pairs that messages of a partition share.
     case sharedBody(SharedBodyName, partition: Int, expiresAt: UnixMilliseconds)
+    /// A message that is due: it does not expire, but is sent from now on.
+    case scheduled(DeviceID, SequenceNumber, dueAt: UnixMilliseconds)
 
     /// The owner of the entry.
     public var key: PartitionKey {
         switch self {
-        case .message(let device, _, _): .device(device)
+        case .message(let device, _, _), .scheduled(let device, _, _): .device(device)
         case .upstream(let sender, _, _, _): .sender(sender)
         case .sharedBody(_, let partition, _): .partition(partition)
         }
@@ -356,6 +369,8 @@ public enum StoreResult: Sendable {
     case gatewayMessage(DeviceID, SequenceNumber, StoredMessage?)
     /// To `.named`, oldest first.
     case named(DeviceID, [PersistentID], lookup: UInt64)
+    /// To `.schedule`; `isLast` if none follows.
+    case schedule([ScheduledMessage], isLast: Bool)
     /// To `.gatewayDevices`; `next` is where the search continues, `nil` at its end.
     case gatewayDevices([DeviceID], next: DeviceID?)
     /// To `.upstream`; `isLast` if no message follows.

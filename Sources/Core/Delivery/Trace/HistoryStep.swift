@@ -142,6 +142,8 @@ extension TraceRecord.Step {
         case .loginRefused: 18
         case .forgotten: 19
         case .cancelled: 20
+        case .scheduled: 21
+        case .released: 22
         }
     }
 

@@ -31,8 +31,12 @@ public struct TraceRecord: Sendable, Equatable {
         case loginRefused = "login_refused"
         /// The device was removed.
         case forgotten
-        /// An operator cancelled the message; counted as removed.
+        /// An operator or its app server cancelled the message; counted as removed.
         case cancelled
+        /// The message is sent later: the detail is its time.
+        case scheduled
+        /// The time of a scheduled message has come: it waits like any other.
+        case released
 
         /// The step of a milestone.
         public init(_ milestone: Milestone) {

@@ -13,6 +13,8 @@ enum ContactRow: UInt8 {
     case gateway = 2
     /// sender, time, device, number → entry of the feedback list.
     case feedback = 3
+    /// time, device, sequence → sender of a scheduled message.
+    case schedule = 4
 }
 
 extension Key {

@@ -4,6 +4,8 @@ public import Delivery
 /// Encodes and decodes downstream messages, markers and reports. Device and sequence are the key.
 public enum MessageRecord {
     private static let version: UInt8 = 1
+    /// The version of a message that is sent later: it has its time.
+    private static let scheduledVersion: UInt8 = 2
 
     private struct Flags: OptionSet {
         let rawValue: UInt8
@@ -56,7 +58,9 @@ public enum MessageRecord {
         // What it has for APNs is in the shared body; the flag alone determines the channel of this copy.
         let apns = message.shared == nil ? message.apns : message.apns.map { _ in [] }
         if apns != nil { flags.insert(.apns) }
-        var writer = RecordWriter(buffer, version: version, place: place(message.device, message.sequence))
+        var writer = RecordWriter(
+            buffer, version: message.dueAt == nil ? version : scheduledVersion,
+            place: place(message.device, message.sequence))
         writer.byte(flags.rawValue)
         writer.signed(message.expiresAt)
         writer.number(UInt64(message.salt))
@@ -73,6 +77,7 @@ public enum MessageRecord {
         case nil: break
         }
         writer.signed(message.acceptedAt)
+        if let dueAt = message.dueAt { writer.signed(dueAt) }
         writer.bytes(message.messageID)
         if let apns { writer.bytes(apns) }
         if case .sendError(let reported) = message.kind {
@@ -88,7 +93,8 @@ public enum MessageRecord {
     public static func message(
         _ bytes: borrowing RawSpan, device: DeviceID, sequence: SequenceNumber
     ) throws(RecordFault) -> StoredMessage {
-        var reader = try RecordReader(copy bytes, version: version, place: place(device, sequence))
+        var reader = try RecordReader(
+            copy bytes, version: version, or: scheduledVersion, place: place(device, sequence))
         var message = try envelope(&reader, device, sequence)
         if !message.kind.isReport { message.body = try reader.byteArray() }
         guard message.shared == nil || message.body.isEmpty else { throw .value }
@@ -100,7 +106,8 @@ public enum MessageRecord {
     public static func entry(
         _ bytes: borrowing RawSpan, device: DeviceID, sequence: SequenceNumber
     ) throws(RecordFault) -> MailboxEntry {
-        var reader = try RecordReader(copy bytes, version: version, place: place(device, sequence))
+        var reader = try RecordReader(
+            copy bytes, version: version, or: scheduledVersion, place: place(device, sequence))
         return MailboxEntry(try envelope(&reader, device, sequence))
     }
 
@@ -108,7 +115,8 @@ public enum MessageRecord {
     public static func header(
         _ bytes: borrowing RawSpan, device: DeviceID, sequence: SequenceNumber
     ) throws(RecordFault) -> Header {
-        var reader = try RecordReader(copy bytes, version: version, place: place(device, sequence))
+        var reader = try RecordReader(
+            copy bytes, version: version, or: scheduledVersion, place: place(device, sequence))
         let flags = Flags(rawValue: try reader.byte())
         let isCounted = flags.isDisjoint(with: [.marker, .sendError])
         return Header(isCounted: isCounted, expiresAt: try reader.signed())
@@ -129,6 +137,7 @@ public enum MessageRecord {
         let sender = SenderID(recorded: try reader.number())
         let shared = flags.contains(.shares) ? try sharedName(&reader, sender) : nil
         let acceptedAt = try reader.signed()
+        let dueAt = reader.version == scheduledVersion ? try reader.signed() : nil
         var message = StoredMessage(
             device: device, sequence: sequence, salt: salt, registration: registration, sender: sender,
             kind: kind, messageID: try reader.byteArray(), collapseKey: collapseKey,
@@ -137,6 +146,7 @@ public enum MessageRecord {
             delaysWhileIdle: flags.contains(.delaysWhileIdle), body: [])
         if flags.contains(.apns) { message.apns = try reader.byteArray() }
         if flags.contains(.sendError) { message.kind = .sendError(of: SequenceNumber(try reader.number())) }
+        message.dueAt = dueAt
         message.shared = shared.map { SharedReference(withoutBodyOf: $0) }
         return message
     }

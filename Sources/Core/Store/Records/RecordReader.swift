@@ -5,10 +5,14 @@ struct RecordReader: ~Escapable {
     private let bytes: RawSpan
     private var at = 1
     private let end: Int
+    /// The version of the record.
+    let version: UInt8
 
-    /// Checks the version and the checksum.
+    /// Checks the version, which may also be `other`, and the checksum.
     @_lifetime(copy bytes)
-    init(_ bytes: RawSpan, version: UInt8, place: RecordIdentity) throws(RecordFault) {
+    init(
+        _ bytes: RawSpan, version: UInt8, or other: UInt8? = nil, place: RecordIdentity
+    ) throws(RecordFault) {
         end = bytes.byteCount - 4
         self.bytes = bytes
         guard end >= 1 else { throw .length }
@@ -17,7 +21,8 @@ struct RecordReader: ~Escapable {
         guard stored == RecordWriter.checksum(of: bytes.extracting(0..<end), at: place) else {
             throw .checksum
         }
-        guard bytes.byte(at: 0) == version else { throw .version }
+        self.version = bytes.byte(at: 0)
+        guard self.version == version || self.version == other else { throw .version }
     }
 
     @_lifetime(self: copy self)

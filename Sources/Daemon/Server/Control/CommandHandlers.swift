@@ -92,6 +92,7 @@ struct CommandHandlers: Sendable {
         on(ControlServer.listHistory)
         on(ControlServer.countMessages)
         on(ControlServer.countHours)
+        on(ControlServer.listScheduled)
         on(ControlServer.cancelMessages)
         on(ControlServer.listDevices)
         on(ControlServer.showDevice)

@@ -30,6 +30,7 @@ extension ControlServer {
             state.registrations.map { ($0.name.number, $0.category) }, uniquingKeysWith: { first, _ in first }
         )
         let states = try ask { $0.messageStates(of: device) }.compactMap { $0 }.first ?? [:]
+        let scheduled = Set(state.mailbox.filter { $0.dueAt != nil }.map(\.sequence))
         var rows: [(sequence: SequenceNumber, row: ListMessages.Row)] = []
         var after = command.after ?? SequenceNumber(0)
         while rows.count <= command.limit {
@@ -41,8 +42,9 @@ extension ControlServer {
             guard case .messages(_, let messages, let isLast) = loaded else { break }
             for message in messages where only == nil || message.registration == only {
                 let app = apps[message.registration] ?? []
-                rows.append(
-                    (message.sequence, ListMessages.Row(message, app: app, states[message.sequence])))
+                let state =
+                    states[message.sequence] ?? (scheduled.contains(message.sequence) ? .scheduled : nil)
+                rows.append((message.sequence, ListMessages.Row(message, app: app, state)))
             }
             guard !isLast, let last = messages.last else { break }
             after = last.sequence
@@ -97,6 +99,29 @@ extension ControlServer {
     }
 }
 
+/// The list of messages that are sent later.
+extension ControlServer {
+    func listScheduled(_ command: ListScheduled) throws(OperatorProblem) -> ListScheduled.Answer {
+        var after: ScheduledMessage?
+        if let text = command.after {
+            after = ScheduledMessage(position: text)
+            guard after != nil else {
+                throw OperatorProblem(
+                    "invalid after \"\(text)\": expected a position of the list",
+                    hint: "use next_after of the previous page")
+            }
+        }
+        let (start, store) = (after, daemon.storage.store)
+        let page = try reading { () throws(StoreError) in
+            try ScheduleReader.page(of: command.sender, after: start, limit: command.limit, from: store)
+        }
+        return ListScheduled.Answer(
+            messages: page.rows.map {
+                ListMessages.Row($0.message, app: $0.registration?.category ?? [], .scheduled)
+            }, nextAfter: page.next?.position)
+    }
+}
+
 /// The cancellation of messages, on which their partition decides.
 extension ControlServer {
     func cancelMessages(
@@ -141,7 +166,8 @@ extension ListMessages.Row {
             bytes: message.body.count + (message.apns?.count ?? 0),
             collapseKey: message.collapseKey.map { String(decoding: $0, as: UTF8.self) },
             priority: message.priority == .high ? .high : .normal, storedAt: message.acceptedAt,
-            expiresAt: message.expiresAt, state: ListMessages.State(state ?? .waiting))
+            expiresAt: message.expiresAt, sendAt: state == .scheduled ? message.dueAt : nil,
+            state: ListMessages.State(state ?? .waiting))
     }
 
     /// Describes a topic message that has not entered the mailbox.
@@ -177,6 +203,7 @@ extension ListMessages.State {
         switch state {
         case .waiting: self = .waiting
         case .delayed: self = .delayed
+        case .scheduled: self = .scheduled
         case .throttled: self = .throttled
         case .sent: self = .sent
         case .atGateway: self = .atGateway

@@ -68,6 +68,7 @@ extension StoreQuery {
         case .topicEntries: 12
         case .topicDevices: 13
         case .named: 14
+        case .schedule: 15
         }
     }
 }

@@ -14,6 +14,11 @@ extension TopicListQuery {
                 let start = SubscriberPosition(sender: sender, topic: topic, after: after)
                 return response(
                     subscribers: try store.subscribers(from: start, limit: limit + 1), seal: seal)
+            case .scheduled(let after):
+                let page = try ScheduleReader.page(of: sender, after: after, limit: limit, from: store)
+                return response(
+                    scheduled: page.rows.map { ($0.message, $0.registration?.tokenName) }, next: page.next,
+                    seal: seal)
             }
         } catch { return V1Error(Refusal.unavailable).response }
     }

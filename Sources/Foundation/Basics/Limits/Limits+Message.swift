@@ -83,3 +83,25 @@ extension Limits {
         public static let graceSeconds = 3_600
     }
 }
+
+extension Limits {
+    /// Limits of messages that are sent at a time of their own (`send_at`).
+    public enum Schedule {
+        /// Seconds that the time may be ahead: as long as a message may wait for its device.
+        public static let aheadSeconds = Limits.Message.lifetimeSeconds
+        /// Scheduled messages of one device: the number that may wait for one app. They are in memory with the mailbox.
+        public static let perDevice = 100
+        /// Scheduled messages of one sender; each partition has an equal part of them.
+        public static let perSender = 1_000_000
+        /// Scheduled messages of all senders: about a gigabyte with usual payloads.
+        public static let total = 4_000_000
+        /// Entries of the schedule that are counted by one read.
+        public static let countedAtOnce = 1_000
+        /// Seconds after which a sender that has reached its limit is counted again.
+        public static let countSeconds = 60
+        /// Scheduled messages on one page that an app server asks for: each is read with its device.
+        public static let page = 100
+        /// Bytes of a position in the list of scheduled messages: three numbers.
+        public static let positionBytes = 64
+    }
+}

@@ -184,7 +184,7 @@ public enum Metric: Int, CaseIterable, Sendable {
         "conflict", "repeated_message_id", "bad_ack", "invalid_token", "sender_mismatch", "not_registered",
         "package_mismatch", "sender_suspended", "device_rate_exceeded", "sender_rate_exceeded",
         "topic_rate_exceeded", "unavailable", "store_damaged", "internal_error", "draining",
-        "unknown_message", "message_sent",
+        "unknown_message", "message_sent", "schedule_full",
     ]
 
     /// Reasons of refusals: the words of `Refusal`, then those of requests that were refused before they were parsed.

@@ -35,6 +35,7 @@ extension Metric {
         "DELETE /v1/projects/{project}/registrations/{registration}/messages/{message}",
         "GET /v1/projects/{project}/topics",
         "GET /v1/projects/{project}/topics/{topic}/subscribers",
+        "GET /v1/projects/{project}/scheduledMessages",
         "POST /batch",
         "POST /v1/projects/{project}/registrations/{registration}/topicSubscriptions",
         "GET /v1/projects/{project}/registrations/{registration}/topicSubscriptions",
@@ -74,6 +75,6 @@ extension Metric {
     public static let storeQueries = [
         "device", "messages", "gateway_message", "gateway_devices", "upstream", "expired", "unseen", "group",
         "group_labelled", "installation", "unused_installations", "topic_messages", "topic_entries",
-        "topic_devices", "named",
+        "topic_devices", "named", "schedule",
     ]
 }

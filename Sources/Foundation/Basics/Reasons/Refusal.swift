@@ -53,6 +53,8 @@ public enum Refusal: Error, Sendable, Equatable {
     case unknownMessage
     /// The message to cancel was sent to the device or to APNs.
     case messageSent
+    /// Too many messages wait for their time.
+    case scheduleFull(ScheduleLimit)
     /// APNs, or the gateway to it, does not take the message.
     case apns(APNsRefusal)
 
@@ -92,6 +94,7 @@ public enum Refusal: Error, Sendable, Equatable {
         case .draining: "draining"
         case .unknownMessage: "unknown_message"
         case .messageSent: "message_sent"
+        case .scheduleFull: "schedule_full"
         case .apns(let refusal): refusal.kind.rawValue
         }
     }
@@ -100,7 +103,7 @@ public enum Refusal: Error, Sendable, Equatable {
     public var isRetryable: Bool {
         switch self {
         case .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .storeDamaged,
-            .internalError, .draining:
+            .internalError, .draining, .scheduleFull:
             true
         case .apns(let refusal):
             switch refusal.kind {

@@ -57,6 +57,15 @@ extension OperationForm {
                 "ccsctl messages list --sender 100000000001"),
         ])
 
+    static let scheduledForm = OperationForm(
+        ListScheduled.self, flags: [\.sender: "--sender"],
+        examples: [
+            Example("List what is sent next", "ccsctl messages scheduled --limit 20"),
+            Example(
+                "List what the app servers of a sender have scheduled",
+                "ccsctl messages scheduled --sender 100000000001"),
+        ])
+
     private static let following = Option(
         "--follow",
         "Go on with messages that have further steps, as these are recorded, until Ctrl-C, an hour at most.")

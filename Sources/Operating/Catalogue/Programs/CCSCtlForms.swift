@@ -11,6 +11,7 @@ extension OperationForm {
         case is ListAuditLog.Type: auditLogForm
         case is SenderStatistics.Type: OperationForm(SenderStatistics.self, optionalArguments: [\.sender])
         case is ListMessages.Type: messagesForm
+        case is ListScheduled.Type: scheduledForm
         case is FindMessages.Type: findMessagesForm
         case is ListHistory.Type: historyForm
         case is CountMessages.Type: totalsForm

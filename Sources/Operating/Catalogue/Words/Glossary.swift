@@ -100,6 +100,10 @@ public enum Glossary {
         ("unknown_message", "No message of the sender with this ID waits for the device: none is cancelled."),
         ("message_sent", "Too late to cancel the message: the device or APNs has got it."),
         (
+            "schedule_full",
+            "Too many messages wait for their time: of the device, of the sender, or of the server."
+        ),
+        (
             "apns_credential",
             "No valid APNs credential for the iOS app: add or renew it with ccsctl apns add."
         ),

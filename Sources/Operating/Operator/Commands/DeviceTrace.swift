@@ -15,7 +15,7 @@ public struct TraceDevice: OperatorCommand {
         "devices trace",
         "Trace a device: report each step of its messages as it happens, in both directions.",
         details: [
-            "A token limits the trace to messages of its registration. The steps are accepted, stored, sent, acknowledged, delivered, forwarded (APNs has it), deferred (APNs cannot take it now), replaced, expired, refused, discarded, removed and cancelled; an upstream message starts with received. The content of messages is never shown.",
+            "A token limits the trace to messages of its registration. The steps are accepted, stored, sent, acknowledged, delivered, forwarded (APNs has it), deferred (APNs cannot take it now), replaced, expired, refused, discarded, removed and cancelled, and for a message that is sent later scheduled and released; an upstream message starts with received. The content of messages is never shown.",
             "The trace ends after the given seconds, or with the caller's connection. ccsctl messages history lists what has happened before.",
         ])
     public static let fields = Fields(

@@ -25,7 +25,7 @@ extension HTTPDescription {
                     [
                         ("registration_id", .name("A token, a notification key or /topics/NAME.")),
                         ("to", .name("The same as registration_id.")), ("collapse_key", collapseKey),
-                        ("time_to_live", .string(matching: "^[0-9]{1,7}$")),
+                        ("time_to_live", .string(matching: "^[0-9]{1,7}$")), ("send_at", sendAt),
                         ("delay_while_idle", flag), ("dry_run", flag),
                         ("restricted_package_name", packageName), ("data.KEY", .anyString),
                     ], required: [], others: .anyString)),
@@ -207,6 +207,12 @@ extension HTTPDescription {
         matching: "^/topics/[a-zA-Z0-9_.~%-]{1,\(Limits.Topic.nameBytes)}$")
     private static let collapseKey = JSONValue.string(matching: nil, longest: Limits.Message.collapseKeyBytes)
     private static let packageName = JSONValue.string(matching: nil, longest: Limits.Registration.fieldBytes)
+    /// An extension of ccsd (http 2.9).
+    private static let sendAt: JSONValue = [
+        "type": "string", "format": "date-time",
+        "description":
+            "An extension, which FCM ignores: when the message is sent, up to 28 days ahead; not for topics.",
+    ]
     private static let flag = JSONValue.words(["1", "0", "true", "false"])
 
     private static let relations = JSONValue.answer([
@@ -226,7 +232,15 @@ extension HTTPDescription {
         ("priority", .words(["normal", "high"])), ("content_available", .booleanSchema),
         ("mutable_content", .booleanSchema),
         ("delay_while_idle", .booleanSchema), ("time_to_live", .whole(0, Limits.Message.lifetimeSeconds)),
-        ("restricted_package_name", packageName), ("dry_run", .booleanSchema),
+        ("send_at", sendAt),
+        (
+            "replace_message_id",
+            .string(
+                matching: nil, longest: Limits.AppServer.messageIDBytes,
+                meaning:
+                    "An extension, which FCM ignores: the ID of a message that waits for the token in `to`, in whose place this one is put."
+            )
+        ), ("restricted_package_name", packageName), ("dry_run", .booleanSchema),
         ("data", .object([], required: [], others: .anyString)), ("notification", notification),
         (
             "raw_data",

@@ -7,10 +7,15 @@ extension HTTPDescription {
     private static let fcm = ["fcm.googleapis.com"]
 
     static let sendMessage = HTTPDescription(
-        .appServers, "Sends a message. Members may be named in snake_case or camelCase.", hosts: fcm,
+        .appServers,
+        "Sends a message. Members may be named in snake_case or camelCase. send_at and replace_message_id are extensions, to which FCM answers 400: a message is sent later, or takes the place of one that waits (404 if none waits, 409 if it was sent).",
+        hosts: fcm,
         credentials: [.accessToken],
         content: [.json(["$ref": .string("#/components/schemas/\(V1Schema.request)")])],
-        [Answer(.ok, .json(.ref(.message))), Answer(.internalError, .json(.ref(.rpcError)))] + v1Faults)
+        [
+            Answer(.ok, .json(.ref(.message))), Answer(.internalError, .json(.ref(.rpcError))),
+            Answer(.conflict, .json(.ref(.rpcError))),
+        ] + v1Faults)
 
     static let sendBatch = HTTPDescription(
         .appServers,
@@ -76,11 +81,20 @@ extension HTTPDescription {
         "Lists the registration tokens that subscribe to a topic of the project. The list is empty if there are none.",
         "subscribers", .answer([("token", .name())]), Limits.Topic.subscribersPerPage, next: .name())
 
+    static let listScheduled = topicList(
+        "Lists the messages of the project that are sent later (`send_at`), the next one first. A page may be short, or empty, and not be the last.",
+        "messages",
+        .answer(
+            [
+                ("name", .string(matching: "^projects/[^/]+/messages/.+$")), ("messageId", .anyString),
+                ("token", .name()), ("sendTime", time), ("expireTime", time),
+            ], rare: ["messageId", "token"]), Limits.Schedule.page, next: .name())
+
     private static func topicList(
         _ summary: String, _ list: String, _ row: JSONValue, _ most: Int, next: JSONValue
     ) -> HTTPDescription {
         let rate =
-            "Up to \(Limits.History.senderQuestions) requests for topics and subscribers in \(Limits.History.senderQuestionSeconds) s."
+            "Up to \(Limits.History.senderQuestions) requests for topics, subscribers and scheduled messages in \(Limits.History.senderQuestionSeconds) s."
         return HTTPDescription(
             .appServers, "\(summary) \(rate)", hosts: [], credentials: [.accessToken, .serverKey],
             parameters: [
@@ -331,6 +345,7 @@ extension HTTPEndpoint.Action {
         case .cancelMessage: .cancelMessage
         case .listTopics: .listTopics
         case .listSubscribers: .listSubscribers
+        case .listScheduled: .listScheduled
         case .sendBatch: .sendBatch
         case .topicSubscription(let method): .topicSubscription(method)
         case .grantToken: .grantToken

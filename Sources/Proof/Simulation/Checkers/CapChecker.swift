@@ -20,7 +20,10 @@ struct CapChecker {
         var keys: [[UInt8]] = []
         // A message for Apple is refused if too many wait: none is discarded.
         for message in endings.messages.values
-        where message.name == name && message.kind == .message && message.apns == nil {
+        where message.name == name && message.kind == .message && message.apns == nil
+            && !endings.scheduled.contains(
+                EndingChecker.Key(owner: message.device.number, sequence: message.sequence))
+        {
             if let key = message.collapseKey { keys.append(key) } else { plain += 1 }
         }
         if plain > world.settings.delivery.storedMessages {

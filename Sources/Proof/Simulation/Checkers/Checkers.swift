@@ -70,7 +70,8 @@ final class Checkers {
         let draft = delivered.number.flatMap { truth.downstream[$0] }?.draft
         if draft?.delaysWhileIdle == true { world.reached(.delayedDelivered) }
         let waits =
-            draft?.delaysWhileIdle == true || delivered.id.map { truth.delayedMarkers.contains($0) } == true
+            draft?.delaysWhileIdle == true || draft?.sendAt != nil
+            || delivered.id.map { truth.delayedMarkers.contains($0) } == true
             || draft?.collapseKey != nil && world.settings.rates.collapsible.isLimited
         if let id = delivered.id, !waits {
             order.device(id, port, world)

@@ -37,7 +37,7 @@ struct ClockChecker {
 
     private func demandTimes(of message: StoredMessage, _ world: World) {
         let error = message.acceptedAt - world.clock.honest
-        let lifetime = message.expiresAt - message.acceptedAt
+        let lifetime = message.expiresAt - max(message.acceptedAt, message.dueAt ?? message.acceptedAt)
         guard
             error.magnitude > UInt64(Self.toleranceMilliseconds)
                 || lifetime > Int64(Limits.Message.lifetimeSeconds) * 1_000

@@ -19,6 +19,10 @@ struct EndingChecker {
     /// The newest message that was put with each collapse key.
     private var newest: [Collapse: SequenceNumber] = [:]
     private var upstream: [Key: StoredUpstream] = [:]
+    /// Messages on the schedule.
+    private(set) var scheduled: Set<Key> = []
+    /// The collapse keys of scheduled messages so far: such a message replaces newer ones when it is due.
+    private var late: Set<Collapse> = []
     /// Upstream messages whose report was put since the last crash, or survived it: only these end as expired.
     private var reported: Set<Key> = []
     /// Those of them whose report has not ended.
@@ -33,6 +37,7 @@ struct EndingChecker {
         messages = [:]
         upstream = [:]
         state.forEachMessage { messages[Key(owner: $0.device.number, sequence: $0.sequence)] = $0 }
+        scheduled = Set(state.scheduled.map { Key(owner: $0.device.number, sequence: $0.sequence) })
         state.forEachUpstream { upstream[Key(owner: $0.sender.number, sequence: $0.sequence)] = $0 }
         // A message whose report is lost, or was acknowledged before the crash, is reported again.
         waitingReports = Set(messages.values.compactMap(\.reported))
@@ -68,11 +73,19 @@ struct EndingChecker {
             case .removeMessage(let device, let sequence, _, let reason):
                 let place = Key(owner: device.number, sequence: sequence)
                 guard let message = messages.removeValue(forKey: place) else { continue }
+                if scheduled.contains(place), reason == .replaced || reason == .discarded {
+                    world.fail("endings", "a scheduled message ended as \(reason.rawValue) before its time")
+                }
                 if let report = message.reported { waitingReports.remove(report) }
                 ended.append((message, reason))
                 if reason == .discarded, message.collapseKey == nil {
                     unmarked[message.name, default: 0] += message.represented
                 }
+            case .putSchedule(let entry):
+                scheduled.insert(Key(owner: entry.device.number, sequence: entry.sequence))
+                world.reached(.scheduled)
+            case .removeSchedule(let device, let sequence, _):
+                scheduled.remove(Key(owner: device.number, sequence: sequence))
             case .removeSharedBody(let name, let partition, _):
                 checkPairs(of: name, partition, world)
             case .putUpstream(let message, let now):
@@ -89,8 +102,19 @@ struct EndingChecker {
         for (message, reason) in ended { check(message, reason, markers, truth, fanOuts, world) }
     }
 
-    /// Checks that no message is sent whose cancellation was confirmed.
+    /// Checks that no message is sent before its time, nor one whose cancellation was confirmed.
     func check(_ step: CoreStep, _ truth: Truth, _ world: World) {
+        for case (_, .device(.deliver(let delivery))) in step.commands {
+            guard let number = Number.of(delivery.message.messageID),
+                let draft = truth.downstream[number]?.draft, draft.messageID == delivery.message.messageID,
+                let sendAt = draft.sendAt
+            else { continue }
+            world.reached(.scheduledSent)
+            // By a wrong clock that is believed it may be due before.
+            if sendAt > world.latestWall, !world.clock.wasWrong {
+                world.fail("endings", "m\(number) was sent before its time")
+            }
+        }
         guard !truth.cancelled.isEmpty else { return }
         for case (_, .device(.deliver(let delivery))) in step.commands
         where truth.cancelled.contains(delivery.message.persistentID) {
@@ -130,6 +154,7 @@ struct EndingChecker {
         checkPairs(of: message, world)
         if let place = message.reported { return put(message, reporting: place, truth, world) }
         guard message.kind == .message else { return }
+        if message.dueAt != nil { late.insert(collapse(message)) }
         newest[collapse(message)] = max(newest[collapse(message)] ?? message.sequence, message.sequence)
         let number = Number.of(message.messageID)
         if let number, fanOuts.messages[number] != nil {
@@ -237,7 +262,7 @@ struct EndingChecker {
     }
 
     private func isReplaced(_ message: StoredMessage) -> Bool {
-        newest[collapse(message)].map { $0 > message.sequence } ?? false
+        late.contains(collapse(message)) || newest[collapse(message)].map { $0 > message.sequence } ?? false
     }
 
     private func collapse(_ message: StoredMessage) -> Collapse {

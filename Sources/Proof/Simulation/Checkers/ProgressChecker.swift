@@ -45,6 +45,9 @@ struct ProgressChecker {
             let what = Number.of(message.messageID).map { "m\($0)" } ?? "a marker"
             left.append("\(what) still waits for \(message.device.number)")
         }
+        for entry in state.scheduled where reachable.contains(entry.device) {
+            left.append("\(entry.sequence.number) is still on the schedule of \(entry.device.number)")
+        }
         state.forEachUpstream { message in
             let text = String(decoding: message.messageID, as: UTF8.self)
             left.append(

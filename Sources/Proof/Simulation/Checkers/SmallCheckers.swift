@@ -144,6 +144,8 @@ struct AnswerChecker {
         case .unavailable: break
         // Submitted again on a connection on which it had been answered.
         case .repeatedMessageID where message.submissions > 1: break
+        // By a clock that is wrong its time may be months ahead.
+        case .conflict(field: "send_at", _) where message.draft.sendAt != nil && world.wasInDoubt: break
         case .deviceRateExceeded where world.settings.rates.isLimitedPerDevice: break
         case .senderRateExceeded where world.settings.rates.sender.isLimited: break
         case .draining where link.isDrained || link.owed.contains(number) || link.again.contains(number):

@@ -37,10 +37,11 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
     }
 
     func submit(_ draft: DownstreamDraft) {
-        let content = MessageContent(
+        var content = MessageContent(
             messageID: draft.messageID, collapseKey: draft.collapseKey.map { [$0] },
             lifetimeSeconds: draft.lifetimeSeconds, wantsReceipt: draft.wantsReceipt,
             delaysWhileIdle: draft.delaysWhileIdle, isDryRun: draft.isDryRun, body: draft.messageID)
+        content.sendAt = draft.sendAt
         let recipient: Recipient
         switch draft.target {
         case .registration(let name): recipient = .registration(name)

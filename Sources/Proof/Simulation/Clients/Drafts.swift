@@ -16,6 +16,8 @@ struct DownstreamDraft {
     var wantsReceipt = false
     var isDryRun = false
     var delaysWhileIdle = false
+    /// When it is to be sent, by a clock without error. `nil` for at once.
+    var sendAt: UnixMilliseconds?
 
     /// The topic or condition that it is sent to. `nil` if it is sent to a registration.
     var condition: TopicCondition? { if case .topic(let condition) = target { condition } else { nil } }

@@ -91,6 +91,7 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         message.data = [(Array("n".utf8), draft.messageID)]
         message.collapseKey = draft.collapseKey.map { "k\($0)" }
         message.lifetimeSeconds = draft.lifetimeSeconds
+        message.sendAt = draft.sendAt
         message.wantsReceipt = draft.wantsReceipt
         message.delaysWhileIdle = draft.delaysWhileIdle
         message.isDryRun = draft.isDryRun

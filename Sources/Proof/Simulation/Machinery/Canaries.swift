@@ -166,6 +166,11 @@ struct Canaries {
             return .group(name, record, isForChange: false)
         case (.hidesInstallations, .installation(let place, _, _, let isForChange)):
             return .installation(place, nil, [], isForChange: isForChange)
+        case (.forgetsSchedule, .device(var state)):
+            for at in state.mailbox.indices { state.mailbox[at].dueAt = nil }
+            return .device(state)
+        case (.losesDue, .expired(let entries)):
+            return .expired(entries.filter { if case .scheduled = $0 { false } else { true } })
         case (.leavesOutSubscriber, .device(var state)):
             state.subscriptions = Array(state.subscriptions.dropFirst())
             return .device(state)

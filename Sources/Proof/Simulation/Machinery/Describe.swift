@@ -73,6 +73,8 @@ enum Describe {
             "gateway message \(short(device.number)) \(short(sequence.number))\(message == nil ? " is gone" : "")"
         case .named(let device, let found, _):
             "named \(short(device.number)): \(found.map { short($0.sequence.number) })"
+        case .schedule(let entries, let isLast):
+            "schedule \(entries.map { short($0.sequence.number) }) last \(isLast)"
         case .gatewayDevices(let devices, let next):
             "gateway devices \(devices.map { short($0.number) }), next \(next.map { short($0.number) } ?? "none")"
         case .expired(let entries): "expired \(entries.count)\(entries.map { " \($0)" }.joined())"
@@ -118,6 +120,8 @@ enum Describe {
         case .removeSubscription(let gone): "unsubscribe \(name(gone.name)) \(text(gone.topic.bytes))"
         case .putMark(let mark, let number): "\(mark) \(number)"
         case .advanceLog(let partition, let progress): "log \(partition) to \(progress.position)"
+        case .putSchedule(let entry): "schedule \(short(entry.sequence.number)) at \(entry.dueAt)"
+        case .removeSchedule(_, let sequence, _): "take \(short(sequence.number)) off the schedule"
         case .markForGateway(let device): "mark device \(short(device.number)) for the gateway"
         case .unmarkForGateway(let device): "unmark device \(short(device.number)) for the gateway"
         case .putTopicMessage(let message):

@@ -145,6 +145,14 @@ extension WorldSettings {
         case losesCancellation
         /// An app server cancels the message of another one.
         case cancelsForStrangers
+        /// Messages that were to be sent later are sent at once, after their device has been read again.
+        case forgetsSchedule
+        /// No message is found to be due.
+        case losesDue
+        /// The schedule never reaches the disk.
+        case losesSchedule
+        /// Messages stay on the schedule.
+        case losesScheduleEnds
         /// The report of an expired upstream message never reaches the disk.
         case losesReport
         /// A subscription is confirmed that never reached the disk.

@@ -18,8 +18,13 @@ struct SimulatedClock {
     var honest: UnixMilliseconds { wallOffset + nanoseconds / 1_000_000 }
     /// The error of the wall clock, in milliseconds.
     var error: Int64 = 0 {
-        didSet { wasNeverSet = wasNeverSet || now.wall < Limits.Clock.earliest }
+        didSet {
+            wasNeverSet = wasNeverSet || now.wall < Limits.Clock.earliest
+            wasWrong = wasWrong || error != 0
+        }
     }
+    /// Whether the wall clock ever was wrong.
+    private(set) var wasWrong = false
     /// Whether the wall clock ever showed an impossible time, so that what is remembered for a day may end early.
     private(set) var wasNeverSet = false
 

@@ -157,7 +157,8 @@ final class SimulatedDisk {
             case (.losesTopicEntries, .putTopicEntry), (.losesTopicEnds, .removeTopicEntry),
                 (.losesTopicMarks, .putTopicMark), (.losesTopicBodyEnds, .removeSharedBody),
                 (.losesTopicProgress, .putTopicProgress), (.losesAppleList, .listForGateway),
-                (.keepsSubscription, .removeSubscription):
+                (.keepsSubscription, .removeSubscription), (.losesSchedule, .putSchedule),
+                (.losesScheduleEnds, .removeSchedule):
                 true
             default: false
             }

@@ -82,6 +82,29 @@ public struct PayloadTranslator: ~Copyable {
         throw .conflict(field: PayloadField.rawData.name, reason: "it cannot be sent to topics")
     }
 
+    /// Refuses `replace_message_id` where the message does not wait for one app instance.
+    static func checkReplaces(_ id: [UInt8]?, _ lifetime: Int, isToOne: Bool) throws(Refusal) {
+        guard id != nil else { return }
+        guard isToOne else {
+            throw .conflict(
+                field: PayloadField.replaceMessageID.name,
+                reason: "a message is replaced for one token: send to that")
+        }
+        guard lifetime > 0 else {
+            throw .conflict(
+                field: PayloadField.replaceMessageID.name,
+                reason: "the new message is not stored: use a lifetime of 1 second or more")
+        }
+    }
+
+    /// Refuses `send_at` to topics: their subscribers are those of the time at which the message is accepted.
+    static func checkSendAt(_ sendAt: UnixMilliseconds?, isToTopics: Bool) throws(Refusal) {
+        guard isToTopics, sendAt != nil else { return }
+        throw .conflict(
+            field: PayloadField.sendAt.name,
+            reason: "a message to topics is sent at once: leave the field out, or send to tokens or groups")
+    }
+
     /// Encodes the pairs of a form by the same rules (http 2.6); bytes that are not UTF-8 become U+FFFD.
     public mutating func body(
         ofPairs pairs: [(key: [UInt8], value: [UInt8])], reservesGCMPrefix: Bool,

@@ -15,6 +15,9 @@ public enum Recipient: Sendable, Equatable {
     /// Whether the target is a topic or a condition.
     var isTopic: Bool { if case .topic = self { true } else { false } }
 
+    /// Whether the target is a token.
+    var isRegistration: Bool { if case .registration = self { true } else { false } }
+
     /// Decodes a registration token or a notification key; `nil` if the text is neither.
     init?(token: [UInt8], seal: TokenSeal) {
         if let name = seal.name(of: token.raw) {
@@ -75,6 +78,8 @@ extension MessageContent {
             isDryRun: message.isDryRun, restrictedPackage: message.restrictedPackage,
             holdsRawData: message.rawData != nil, isNotification: message.notification != nil, body: body,
             apns: AppleOptions.apns(of: message))
+        sendAt = message.sendAt
+        replaces = message.replaces
     }
 }
 
@@ -94,6 +99,7 @@ extension PayloadTranslator {
         }
         let topic = try Self.topicTarget(of: message, to: to, in: payload, rules)
         try Self.checkRawData(of: message, isToTopics: topic != nil)
+        try Self.checkSendAt(message.sendAt, isToTopics: topic != nil)
         let body = try body(
             of: message, in: payload, reservesGCMPrefix: rules.reservesGCMPrefix,
             limit: rules.payloadBytes(isToTopics: topic != nil))
@@ -101,6 +107,7 @@ extension PayloadTranslator {
             let recipient = topic.map({ Recipient.topic($0) }) ?? name.map({ .registration($0) })
                 ?? seal.group(of: to.raw).map({ .group($0) })
         else { throw .invalidToken }
+        try Self.checkReplaces(message.replaces, message.lifetimeSeconds, isToOne: name != nil)
         return SendRequest(
             sender: sender, recipient: recipient,
             content: MessageContent(message, messageID: messageID, body: body))

@@ -27,12 +27,20 @@ public struct V1Translator: Sendable {
             case .normal: .normal
             case nil: isShown ? .high : .normal
             }
-        let content = MessageContent(
+        do throws(Refusal) {
+            try PayloadTranslator.checkSendAt(message.sendAt, isToTopics: recipient.isTopic)
+            try PayloadTranslator.checkReplaces(
+                message.replaces, message.lifetimeSeconds, isToOne: recipient.isRegistration)
+        } catch { throw V1Error(error) }
+        var content = MessageContent(
             messageID: [], collapseKey: collapseKey ?? (isShown ? MessageContent.appCollapseKey : nil),
             lifetimeSeconds: message.lifetimeSeconds, priority: priority, isDryRun: message.isDryRun,
             restrictedPackage: message.restrictedPackage, isNotification: message.apple.isNotification,
             body: try body(of: message, limit: limit), apns: message.apple.apns,
-            apnsLifetimeSeconds: message.apple.lifetimeSeconds(now: now.machineWall))
+            apnsLifetimeSeconds: message.apple.lifetimeSeconds(
+                now: max(now.machineWall, message.sendAt ?? now.machineWall)))
+        content.sendAt = message.sendAt
+        content.replaces = message.replaces
         if let common = message.apple.data { try check(data: common, limit: limit) }
         return SendRequest(sender: sender, recipient: recipient, content: content)
     }

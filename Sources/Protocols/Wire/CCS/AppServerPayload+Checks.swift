@@ -105,6 +105,24 @@ extension AppServerPayload {
         return seconds
     }
 
+    /// Returns the ID in `replace_message_id`, an extension of ccsd.
+    func replacedID() throws(Refusal) -> [UInt8]? {
+        guard let id = try text(.replaceMessageID, limit: Limits.AppServer.messageIDBytes) else { return nil }
+        guard !id.isEmpty else {
+            throw .conflict(
+                field: PayloadField.replaceMessageID.name, reason: "expected the ID of a message that waits")
+        }
+        return id
+    }
+
+    /// Returns the time of `send_at`, an extension of ccsd.
+    func sendAt() throws(Refusal) -> UnixMilliseconds? {
+        guard let value = self[.sendAt] else { return nil }
+        guard reader.kind(value) == .string else { throw wrongType(.sendAt, "java.lang.String") }
+        guard let time = Timestamp.parsed(reader.string(value)) else { throw .notATime(shown(value)) }
+        return time
+    }
+
     func object(_ field: PayloadField) throws(Refusal) -> JSONSlice? {
         guard let value = self[field] else { return nil }
         guard reader.kind(value) == .object else { throw wrongType(field, "object") }
@@ -142,5 +160,14 @@ extension AppServerPayload {
         while end > 0, text.bytes.byte(at: end) & 0xC0 == 0x80 { end -= 1 }
         text.truncate(to: end)
         return String(decoding: text.copied(), as: UTF8.self) + "…"
+    }
+}
+
+extension Refusal {
+    /// The refusal of `send_at` in a form that is not that of a time.
+    static func notATime(_ text: String) -> Refusal {
+        .conflict(
+            field: PayloadField.sendAt.name,
+            reason: "invalid time (\(text)), expected RFC 3339 such as 2026-12-24T18:00:00Z")
     }
 }

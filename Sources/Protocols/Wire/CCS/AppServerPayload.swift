@@ -37,7 +37,7 @@ public struct AppServerPayload: ~Copyable, ~Escapable {
 
     /// The reader of the document.
     public let reader: JSONReader
-    private let places: InlineArray<20, Place>
+    private let places: InlineArray<22, Place>
     /// One bit for each field that is present.
     private let present: UInt32
 
@@ -52,7 +52,7 @@ public struct AppServerPayload: ~Copyable, ~Escapable {
         let reader: JSONReader
         do throws(JSONError) { reader = try JSONReader(text) } catch { throw .notJSON(error) }
         guard reader.kind(reader.root) == .object else { throw .notObject }
-        var places = InlineArray<20, Place> { _ in Place() }
+        var places = InlineArray<22, Place> { _ in Place() }
         var present: UInt32 = 0
         var cursor = reader.begin(reader.root)
         while let member = reader.nextMember(&cursor) {

@@ -18,6 +18,10 @@ public struct DownstreamMessage: Sendable, Equatable {
     public var priority: Priority?
     /// `time_to_live` in seconds, 0 … `Limits.Message.lifetimeSeconds`.
     public var lifetimeSeconds = Limits.Message.lifetimeSeconds
+    /// `send_at`, an extension of ccsd: when it is to be sent.
+    public var sendAt: UnixMilliseconds?
+    /// `replace_message_id`, an extension of ccsd: the ID of the message in whose place it is put.
+    public var replaces: [UInt8]?
     /// `delivery_receipt_requested`.
     public var wantsReceipt = false
     /// `dry_run`.
@@ -62,6 +66,8 @@ public struct DownstreamMessage: Sendable, Equatable {
         isMutableContent = try payload.flag(.mutableContent)
         delaysWhileIdle = try payload.flag(.delayWhileIdle)
         lifetimeSeconds = try payload.lifetime(lenient: lenientLifetime)
+        sendAt = try payload.sendAt()
+        replaces = try payload.replacedID()
         wantsReceipt = try payload.flag(.deliveryReceiptRequested)
         isDryRun = try payload.flag(.dryRun)
         restrictedPackage = try payload.text(.restrictedPackageName, limit: Limits.Registration.fieldBytes)

@@ -18,6 +18,7 @@ public enum ErrorCode {
         case .draining: "CONNECTION_DRAINING"
         case .unknownMessage: "UNKNOWN_MESSAGE"
         case .messageSent: "MESSAGE_SENT"
+        case .scheduleFull: "SCHEDULE_FULL"
         case .apns(let refusal): code(refusal)
         }
     }
@@ -66,6 +67,8 @@ public enum ErrorCode {
         case .draining: buffer.append("Connection is draining")
         case .unknownMessage: buffer.append("No message of this sender with this id waits for the device")
         case .messageSent: buffer.append("Too late: the message was sent to the device")
+        case .scheduleFull(let limit):
+            append(text: "Field \"send_at\" cannot be used: \(limit.text)", as: form, into: &buffer)
         case .apns(let refusal): append(text: APNsText.description(of: refusal), as: form, into: &buffer)
         default: append(text: formText(refusal), as: form, into: &buffer)
         }

@@ -8,12 +8,14 @@ public enum PayloadField: Int, CaseIterable, Sendable {
     case messageID
     case messageType
     case cancelMessageID
+    case replaceMessageID
     case collapseKey
     case priority
     case contentAvailable
     case mutableContent
     case delayWhileIdle
     case timeToLive
+    case sendAt
     case deliveryReceiptRequested
     case dryRun
     case restrictedPackageName
@@ -32,12 +34,14 @@ public enum PayloadField: Int, CaseIterable, Sendable {
         case .messageID: "message_id"
         case .messageType: "message_type"
         case .cancelMessageID: "cancel_message_id"
+        case .replaceMessageID: "replace_message_id"
         case .collapseKey: "collapse_key"
         case .priority: "priority"
         case .contentAvailable: "content_available"
         case .mutableContent: "mutable_content"
         case .delayWhileIdle: "delay_while_idle"
         case .timeToLive: "time_to_live"
+        case .sendAt: "send_at"
         case .deliveryReceiptRequested: "delivery_receipt_requested"
         case .dryRun: "dry_run"
         case .restrictedPackageName: "restricted_package_name"
@@ -55,6 +59,7 @@ public enum PayloadField: Int, CaseIterable, Sendable {
         case 2 where name.equals("to"): self = .to
         case 4 where name.equals("data"): self = .data
         case 4 where name.equals("from"): self = .from
+        case 7 where name.equals("send_at"): self = .sendAt
         case 7 where name.equals("dry_run"): self = .dryRun
         case 8 where name.equals("priority"): self = .priority
         case 8 where name.equals("raw_data"): self = .rawData
@@ -70,6 +75,7 @@ public enum PayloadField: Int, CaseIterable, Sendable {
         case 16 where name.equals("notification_key"): self = .notificationKey
         case 17 where name.equals("content_available"): self = .contentAvailable
         case 17 where name.equals("cancel_message_id"): self = .cancelMessageID
+        case 18 where name.equals("replace_message_id"): self = .replaceMessageID
         case 23 where name.equals("restricted_package_name"): self = .restrictedPackageName
         case 26 where name.equals("delivery_receipt_requested"): self = .deliveryReceiptRequested
         default: return nil

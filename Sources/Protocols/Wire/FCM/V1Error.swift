@@ -75,6 +75,9 @@ public struct V1Error: Error, Sendable {
             self.init(
                 invalid: "message.\(field)",
                 "The message is too big: \(bytes) bytes of keys and values, expected at most \(limit)")
+        case .conflict(let field, let reason)
+        where field == PayloadField.sendAt.name || field == PayloadField.replaceMessageID.name:
+            self.init(invalid: "message.\(field)", reason)
         case .wrongType(let field, _, _), .outOfRange(let field, _, _, _), .notAllowed(let field, _, _),
             .conflict(let field, _):
             self.init(invalid: "message.\(field)", "Request contains an invalid argument.")
@@ -104,6 +107,10 @@ public struct V1Error: Error, Sendable {
         case .unknownMessage:
             self.init(.notFound, "No message of this project with this ID waits for the device.")
         case .messageSent: self.init(.conflict, "Too late: the message was sent to the device.")
+        case .scheduleFull(let limit):
+            self.init(
+                .tooManyRequests, "message.send_at cannot be used: \(limit.text)", code: .quotaExceeded)
+            quotaSubject = limit.rawValue
         }
         self.refusal = refusal
     }

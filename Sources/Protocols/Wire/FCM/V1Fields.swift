@@ -15,6 +15,8 @@ extension ProtoMessage {
             ProtoField("token", .string, group: "target"), ProtoField("fid", .string, group: "target"),
             ProtoField("topic", .string, group: "target"),
             ProtoField("condition", .string, group: "target"),
+            // Extensions of ccsd.
+            ProtoField("send_at", .timestamp), ProtoField("replace_message_id", .string),
         ])
 
     private static let notification = ProtoMessage(

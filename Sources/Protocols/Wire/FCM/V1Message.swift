@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 
 /// A validated HTTP v1 message, reduced to what devices receive (http 8.2 to 8.4).
 public struct V1Message: Sendable {
@@ -24,6 +24,10 @@ public struct V1Message: Sendable {
     public var priority: DownstreamMessage.Priority?
     /// `android.ttl` in whole seconds, 0 … `Limits.Message.lifetimeSeconds`.
     public var lifetimeSeconds: Int
+    /// `send_at`, an extension of ccsd: when it is to be sent.
+    public var sendAt: UnixMilliseconds?
+    /// `replace_message_id`, an extension of ccsd: the ID of the message in whose place it is put.
+    public var replaces: [UInt8]?
     /// `android.restricted_package_name`.
     public var restrictedPackage: [UInt8]?
     /// The pairs of `android.data`, or else of `data`; the last of several equal keys counts.
@@ -73,6 +77,8 @@ public struct V1Message: Sendable {
                 invalid: "\(android.path).restricted_package_name",
                 "The package name has more than \(Limits.Registration.fieldBytes) bytes.")
         }
+        sendAt = ProtoJSON.string("send_at", of: message, in: reader).flatMap { Timestamp.parsed($0) }
+        replaces = ProtoJSON.string("replace_message_id", of: message, in: reader)
         lifetimeSeconds = try android.lifetime(in: reader)
         priority = try android.priority(isRemote: remote != nil, in: reader)
         let pairs =

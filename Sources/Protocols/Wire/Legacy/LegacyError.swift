@@ -14,9 +14,10 @@ public enum LegacyError {
             .tooLarge(field: PayloadField.rawData.name, _, _):
             "MessageTooBig"
         case .reservedKey: "InvalidDataKey"
-        case .wrongType, .outOfRange, .notAllowed, .tooLarge, .conflict, .repeatedMessageID, .badAck,
-            .unknownMessage, .messageSent:
+        case .wrongType, .outOfRange, .notAllowed, .tooLarge, .conflict, .repeatedMessageID, .badAck:
             "InvalidParameters"
+        case .unknownMessage: "UnknownMessage"
+        case .messageSent: "MessageSent"
         case .invalidToken: "InvalidRegistration"
         case .senderMismatch, .senderSuspended: "MismatchSenderId"
         case .notRegistered: "NotRegistered"
@@ -25,6 +26,7 @@ public enum LegacyError {
         case .topicRateExceeded: "TopicsMessageRateExceeded"
         case .senderRateExceeded, .unavailable, .storeDamaged, .draining: "Unavailable"
         case .internalError: "InternalServerError"
+        case .scheduleFull: "ScheduleFull"
         case .apns(let refusal): word(refusal)
         }
     }
@@ -48,7 +50,7 @@ public enum LegacyError {
         "MissingRegistration", "InvalidTtl", "MessageTooBig", "InvalidDataKey", "InvalidParameters",
         "InvalidRegistration", "MismatchSenderId", "NotRegistered", "InvalidPackageName",
         "DeviceMessageRateExceeded", "TopicsMessageRateExceeded", "Unavailable", "InternalServerError",
-        "InvalidApnsCredential",
+        "InvalidApnsCredential", "ScheduleFull", "UnknownMessage", "MessageSent",
     ]
 
     /// Whether a refusal is about the size of the payload, which is reported for each recipient (http 2.8).

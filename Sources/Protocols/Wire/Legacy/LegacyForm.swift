@@ -8,6 +8,8 @@ public struct LegacyForm: Sendable {
     public var collapseKey: [UInt8]?
     /// `time_to_live` in seconds.
     public var lifetimeSeconds = Limits.Message.lifetimeSeconds
+    /// `send_at`, an extension of ccsd.
+    public var sendAt: UnixMilliseconds?
     /// `delay_while_idle`.
     public var delaysWhileIdle = false
     /// `dry_run`.
@@ -24,6 +26,10 @@ public struct LegacyForm: Sendable {
         }
         self.target = target
         if let text = Self.text(form["time_to_live"]) { lifetimeSeconds = try Self.lifetime(text) }
+        if let text = Self.text(form["send_at"]) {
+            guard let time = Timestamp.parsed(text) else { throw .notATime(Self.shown(text)) }
+            sendAt = time
+        }
         collapseKey = try Self.bounded(form["collapse_key"], .collapseKey, Limits.Message.collapseKeyBytes)
         restrictedPackage = try Self.bounded(
             form["restricted_package_name"], .restrictedPackageName, Limits.Registration.fieldBytes)

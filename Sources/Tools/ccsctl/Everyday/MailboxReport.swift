@@ -25,6 +25,21 @@ extension ListDevices: ReportedCommand {
     }
 }
 
+extension ListScheduled: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        ListReport<ListMessages.Row>(
+            columns: [
+                ("SEND_AT", { Report.cell($0.sendAt.map { Report.time($0) }) }),
+                ("MESSAGE_ID", { Report.cell($0.messageID) }),
+                ("PERSISTENT_ID", { Report.cell($0.persistentID) }),
+                ("SENDER_ID", { Report.cell($0.sender) }), ("DEVICE", { String($0.device.number) }),
+                ("APP", { Report.cell($0.app) }), ("BYTES", { Report.cell($0.bytes) }),
+                ("STORED", { Report.time($0.storedAt) }), ("EXPIRES", { Report.time($0.expiresAt) }),
+            ], none: "No messages are scheduled."
+        ).text(answer.messages, next: answer.nextAfter)
+    }
+}
+
 extension ListMessages: ReportedCommand {
     static func text(of answer: Answer) -> String {
         ListReport<Row>(

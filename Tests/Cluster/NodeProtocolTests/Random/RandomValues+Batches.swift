@@ -20,6 +20,10 @@ extension RandomValues {
         case .putMessage:
             .putMessage(message(shared: optional { SharedReference(withoutBodyOf: $0.bodyName()) }))
         case .removeMessage: .removeMessage(device(), sequence(), expiresAt: signed(), reason: ending())
+        case .putSchedule:
+            .putSchedule(
+                ScheduledMessage(dueAt: signed(), device: device(), sequence: sequence(), sender: sender()))
+        case .removeSchedule: .removeSchedule(device(), sequence(), dueAt: signed())
         case .markForGateway: .markForGateway(device())
         case .unmarkForGateway: .unmarkForGateway(device())
         case .putFeedback: .putFeedback(feedback())

@@ -37,6 +37,7 @@ extension RandomValues {
             case .unseen: .unseen
             case .topicsDue: .topicsDue
             case .cancel: .cancel(cancellation())
+            case .due: .due(sequence(), signed())
             }
         return .device(device(), event)
     }

@@ -20,6 +20,8 @@ extension RandomValues {
             body: bytes(upTo: 200), apns: optional { $0.bytes() },
             apnsLifetimeSeconds: optional { $0.integer() })
         content.isForSeveral = flag()
+        content.sendAt = optional { $0.signed() }
+        content.replaces = optional { $0.bytes() }
         return content
     }
 
@@ -306,6 +308,7 @@ extension RandomValues {
         case .storeDamaged: .storeDamaged
         case .unknownMessage: .unknownMessage
         case .messageSent: .messageSent
+        case .scheduleFull: .scheduleFull(one())
         case .unavailable: .unavailable
         case .internalError: .internalError
         case .draining: .draining

@@ -212,6 +212,9 @@ class Calls:
     def get_v1_projects_project_topics_topic_subscribers(self, call):
         return call(self.world.project, "kept", client=self.by_access(), page_size=10)
 
+    def get_v1_projects_project_scheduledMessages(self, call):
+        return call(self.world.project, client=self.by_key(), page_size=10)
+
     def get_v1_projects_project_deliveryData(self, call):
         return call(self.world.project, client=self.by_key(), days=7)
 

@@ -34,6 +34,7 @@ import Testing
             (.messages(device, after: SequenceNumber(0), limit: 1), "messages"),
             (.gatewayMessage(device, SequenceNumber(1)), "gateway_message"),
             (.gatewayDevices(from: device, limit: 1, partition: 0), "gateway_devices"),
+            (.schedule(after: nil, limit: 1, partition: 0), "schedule"),
             (.upstream(SenderID(5), after: SequenceNumber(0), limit: 1), "upstream"),
             (.expired(by: 0, limit: 1, partition: 0), "expired"),
             (.group(group, isForChange: false), "group"), (.groupLabelled(SenderID(5), []), "group_labelled"),

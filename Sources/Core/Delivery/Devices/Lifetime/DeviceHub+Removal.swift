@@ -41,6 +41,7 @@ extension DeviceHub {
         turn.write(
             .removeMessage(entry.device, message.sequence, expiresAt: message.expiresAt, reason: reason),
             of: entry)
+        if let scheduled = message.scheduled(of: entry.device) { unschedule(scheduled, of: entry, &turn) }
         if let shared = message.shared { bodies.release(shared.name, in: turn.ledger.nextBatchNumber) }
         turn.traceEntry(message, of: entry.device, step ?? TraceRecord.Step(reason))
         guard message.kind == .message else { return }

@@ -142,7 +142,7 @@ extension DeviceEvent {
         case .installationFound(let request, _): [request.openRequestAtDevice]
         case .acknowledged, .writable, .congested, .idleChanged, .closed, .upstreamAnswered,
             .receiptStored, .receiptRefused, .gatewayAnswered, .gatewayDue, .markedForGateway, .topicsDue,
-            .unseen:
+            .unseen, .due:
             []
         }
     }

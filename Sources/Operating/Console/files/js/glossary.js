@@ -14,13 +14,16 @@ const steps = {
   active: 'The device reported that its user is active.',
   login_refused: 'The device could not log in; the detail has the reason.',
   forgotten: 'The device was removed.',
-  cancelled: 'An operator cancelled the message.',
+  cancelled: 'An operator or its app server cancelled the message.',
+  scheduled: 'The message is sent later: the detail is its time (send_at).',
+  released: 'The time of a scheduled message has come: it waits like any other.',
 };
 
 /** The states of a waiting message. */
 const states = {
   waiting: 'It waits until the device, or an app server of the sender, is connected.',
   at_login: 'It waits in the log of topic messages until the device connects.',
+  scheduled: 'It waits for its time (send_at).',
   delayed: 'It waits until the device is active (delay_while_idle).',
   throttled: 'The device got more messages with a collapse key for the app than the rate of an app permits: it is sent as soon as the rate permits it, or a newer one with its key takes its place.',
   sent: 'It was written to the connection, and is not yet acknowledged.',

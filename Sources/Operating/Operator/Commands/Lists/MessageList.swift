@@ -38,7 +38,7 @@ public struct ListMessages: OperatorCommand {
         "List the pending messages of a device, or of a sender, oldest first, without their payload.",
         details: [
             "A device has messages from app servers, a sender has messages from devices and delivery receipts. A token limits the list to messages of its registration.",
-            "The states are waiting, at_login (a topic message that enters the mailbox at the next login), delayed (until the device is active), throttled, sent (and not acknowledged), at_gateway (APNs has not answered) and owing_receipt (delivered; its receipt is being stored).",
+            "The states are waiting, at_login (a topic message that enters the mailbox at the next login), scheduled (until send_at), delayed (until the device is active), throttled, sent (and not acknowledged), at_gateway (APNs has not answered) and owing_receipt (delivered; its receipt is being stored).",
         ])
     public static let fields = Fields(
         ListMessages.init(device:sender:limit:after:),
@@ -76,6 +76,7 @@ public struct ListMessages: OperatorCommand {
     public enum State: String, CaseIterable, Sendable {
         case waiting
         case atLogin = "at_login"
+        case scheduled
         case delayed
         case throttled
         case sent
@@ -97,6 +98,7 @@ public struct ListMessages: OperatorCommand {
         public var priority: SendMessage.Priority?
         public var storedAt: UnixMilliseconds
         public var expiresAt: UnixMilliseconds
+        public var sendAt: UnixMilliseconds?
         public var state: State
 
         /// Creates a row.
@@ -104,7 +106,7 @@ public struct ListMessages: OperatorCommand {
             kind: Kind, messageID: String, persistentID: String?, sender: SenderID?, device: DeviceID,
             registration: Int, app: String, bytes: Int?, collapseKey: String?,
             priority: SendMessage.Priority?, storedAt: UnixMilliseconds, expiresAt: UnixMilliseconds,
-            state: State
+            sendAt: UnixMilliseconds? = nil, state: State
         ) {
             self.kind = kind
             self.messageID = messageID
@@ -118,6 +120,7 @@ public struct ListMessages: OperatorCommand {
             self.priority = priority
             self.storedAt = storedAt
             self.expiresAt = expiresAt
+            self.sendAt = sendAt
             self.state = state
         }
 
@@ -125,7 +128,7 @@ public struct ListMessages: OperatorCommand {
             Row.init(
                 kind:messageID:persistentID:sender:device:registration:app:bytes:collapseKey:priority:
                 storedAt:
-                expiresAt:state:),
+                expiresAt:sendAt:state:),
             .required("kind", .word, \.kind, "What the entry is."),
             .required(
                 "message_id", .text, \.messageID, "The ID that the app server or app gave the message."),
@@ -143,6 +146,8 @@ public struct ListMessages: OperatorCommand {
             .optional("priority", .word, \.priority, "The priority of a message to a device."),
             .required("stored_at", .time, \.storedAt, "When the message was accepted."),
             .required("expires_at", .time, \.expiresAt, "When the message expires."),
+            .optional(
+                "send_at", .time, \.sendAt, "When a scheduled message is sent; left out for any other."),
             .required("state", .word, \.state, "The progress of the message."))
     }
 

@@ -123,7 +123,8 @@ extension HTTPSession {
         case .sendMessage: return sendMessage(request, captured[0], requester, now, &io)
         case .messageHistory, .deliveryData: return messageHistory(request, captured, requester, now, &io)
         case .cancelMessage: return cancelMessage(request, captured, requester, now, &io)
-        case .listTopics, .listSubscribers: return listTopics(request, captured, requester, now, &io)
+        case .listTopics, .listSubscribers, .listScheduled:
+            return listTopics(action, request, captured, requester, now, &io)
         case .sendBatch: return sendBatch(request, requester, now, &io)
         case .grantToken: return grantToken(request, now)
         case .allowedLocations:

@@ -41,6 +41,8 @@ public struct HTTPEndpoint: Sendable {
         case cancelMessage
         /// An app server lists the topics of its project, or the subscribers of one; extensions (http 8.11).
         case listTopics, listSubscribers
+        /// An app server lists its messages that are sent later; an extension (http 8.12).
+        case listScheduled
         /// An app server sends many messages of HTTP v1 in one request (http 8.8).
         case sendBatch
         /// An app server lists, shows, creates or deletes a subscription by HTTP v1 (http 8.7).
@@ -64,7 +66,8 @@ public struct HTTPEndpoint: Sendable {
                 true
             case .legacySend, .changeGroup, .showGroup, .tokenInfo, .subscribeToken, .unsubscribeToken,
                 .batchAdd, .batchRemove, .batchImport, .appleFeedback, .sendMessage, .messageHistory,
-                .deliveryData, .cancelMessage, .listTopics, .listSubscribers, .sendBatch, .topicSubscription,
+                .deliveryData, .cancelMessage, .listTopics, .listSubscribers, .listScheduled, .sendBatch,
+                .topicSubscription,
                 .grantToken, .allowedLocations,
                 .page:
                 false
@@ -190,6 +193,7 @@ public struct HTTPEndpoint: Sendable {
             .json),
         HTTPEndpoint(.get, "/v1/projects/{project}/topics", .listTopics, .json),
         HTTPEndpoint(.get, "/v1/projects/{project}/topics/{topic}/subscribers", .listSubscribers, .json),
+        HTTPEndpoint(.get, "/v1/projects/{project}/scheduledMessages", .listScheduled, .json),
         post("/batch", .sendBatch, .json),
         post(subscriptionPath, .topicSubscription(.create), .json, needsBody: false),
         HTTPEndpoint(.get, subscriptionPath, .topicSubscription(.list), .json),

@@ -2,9 +2,10 @@ public import Basics
 public import Delivery
 public import Wire
 
-/// What an app server asks about the topics of its project. FCM has nothing like it: these endpoints are extensions (http 8.11).
+/// A list that an app server asks for: of the topics of its project, or of its scheduled messages. FCM has nothing like it: these endpoints
+/// are extensions (http 8.11, 8.12).
 public struct TopicListQuery: Sendable, Equatable {
-    /// Whose topics are listed.
+    /// Whose list it is.
     public var sender: SenderID
     /// The project as the path names it.
     public var project: [UInt8]
@@ -18,6 +19,8 @@ public struct TopicListQuery: Sendable, Equatable {
         case topics(after: TopicName?)
         /// The subscribers of a topic after one.
         case subscribers(of: TopicName, after: RegistrationName?)
+        /// The messages that are sent later, after one.
+        case scheduled(after: ScheduledMessage?)
     }
 
     /// Creates a query.
@@ -43,15 +46,37 @@ public struct TopicListQuery: Sendable, Equatable {
         }
     }
 
+    /// Returns the page of scheduled messages, each with the token that it is for.
+    public func response(
+        scheduled: [(message: StoredMessage, token: TokenName?)], next: ScheduledMessage?, seal: TokenSeal
+    ) -> HTTPResponse {
+        let rows = scheduled.map { row -> JSONValue in
+            let name =
+                Array("projects/".utf8) + project + Array("/messages/\(row.message.persistentID.text)".utf8)
+            var members: [JSONValue.Member] = [.init("name", text(name))]
+            if !row.message.messageID.isEmpty {
+                members.append(.init("messageId", text(row.message.messageID)))
+            }
+            if let token = row.token { members.append(.init("token", text(seal.token(for: token)))) }
+            for (name, time) in [("sendTime", row.message.dueAt), ("expireTime", row.message.expiresAt)] {
+                if let time { members.append(.init(name, .string(Timestamp.text(time)))) }
+            }
+            return .object(members)
+        }
+        return response("messages", rows, next: next.map { Array($0.position.utf8) })
+    }
+
     private func response<Row>(
         _ list: String, _ rows: [Row], next: (Row) -> [UInt8], _ json: (Row) -> JSONValue
     ) -> HTTPResponse {
-        var members: [JSONValue.Member] = []
         let page = rows.prefix(limit)
-        if !page.isEmpty { members.append(.init(list, .array(page.map(json)))) }
-        if rows.count > limit, let last = page.last {
-            members.append(.init("nextPageToken", text(next(last))))
-        }
+        return response(list, page.map(json), next: rows.count > limit ? page.last.map(next) : nil)
+    }
+
+    private func response(_ list: String, _ page: [JSONValue], next: [UInt8]?) -> HTTPResponse {
+        var members: [JSONValue.Member] = []
+        if !page.isEmpty { members.append(.init(list, .array(page))) }
+        if let next { members.append(.init("nextPageToken", text(next))) }
         var body = ByteBuffer()
         JSONValue.object(members).append(to: &body)
         return HTTPResponse(.ok, HTTPResponse.json, body.copied())
@@ -61,16 +86,19 @@ public struct TopicListQuery: Sendable, Equatable {
 }
 
 extension HTTPSession {
-    /// `GET /v1/projects/P/topics` and `GET /v1/projects/P/topics/T/subscribers`
+    /// `GET /v1/projects/P/topics`, `GET /v1/projects/P/topics/T/subscribers` and `GET /v1/projects/P/scheduledMessages`
     func listTopics(
-        _ request: HTTPRequest, _ captured: [[UInt8]], _ requester: Requester, _ now: Now,
-        _ io: inout SessionIO
+        _ action: HTTPEndpoint.Action, _ request: HTTPRequest, _ captured: [[UInt8]],
+        _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) -> Outcome {
         answerOwner(of: captured[0], request, now, &io) { (sender, io) throws(V1Error) in
             guard let query = try? FormBody(request.query.raw) else {
                 throw V1Error(invalid: "query", "expected two hexadecimal digits after %")
             }
-            let (subject, most) = try listSubject(captured, after: query["pageToken"] ?? query["page_token"])
+            let mark = query["pageToken"] ?? query["page_token"]
+            let (subject, most) =
+                action == .listScheduled
+                ? try Self.scheduleSubject(after: mark) : try listSubject(captured, after: mark)
             let list = TopicListQuery(
                 sender: sender, project: captured[0], subject,
                 limit: try Self.limit(query["pageSize"] ?? query["page_size"], upTo: most))
@@ -79,23 +107,31 @@ extension HTTPSession {
         }
     }
 
+    private static func scheduleSubject(
+        after mark: [UInt8]?
+    ) throws(V1Error) -> (TopicListQuery.Subject, Int) {
+        guard let mark, !mark.isEmpty else { return (.scheduled(after: nil), Limits.Schedule.page) }
+        guard let after = ScheduledMessage(position: String(decoding: mark, as: UTF8.self)) else {
+            throw .invalidPageToken
+        }
+        return (.scheduled(after: after), Limits.Schedule.page)
+    }
+
     /// Returns what is listed after the end of the previous page, and the largest page.
     private func listSubject(
         _ captured: [[UInt8]], after mark: [UInt8]?
     ) throws(V1Error) -> (TopicListQuery.Subject, Int) {
         let mark = mark?.isEmpty == true ? nil : mark
-        let fault = V1Error(
-            invalid: "pageToken", "invalid pageToken: expected the nextPageToken of the previous page")
         guard captured.count > 1 else {
             let after = mark.flatMap { TopicName($0) }
-            guard mark == nil || after != nil else { throw fault }
+            guard mark == nil || after != nil else { throw .invalidPageToken }
             return (.topics(after: after), Limits.Topic.topicsPerPage)
         }
         guard let topic = TopicName(captured[1]) else {
             throw V1Error(invalid: "topic", "Invalid topic name")
         }
         let after = mark.flatMap { settings.seal.name(of: $0.raw) }
-        guard mark == nil || after != nil else { throw fault }
+        guard mark == nil || after != nil else { throw .invalidPageToken }
         return (.subscribers(of: topic, after: after), Limits.Topic.subscribersPerPage)
     }
 
@@ -107,4 +143,10 @@ extension HTTPSession {
         }
         return size
     }
+}
+
+extension V1Error {
+    /// The error for a page token that no page has named.
+    fileprivate static let invalidPageToken = V1Error(
+        invalid: "pageToken", "invalid pageToken: expected the nextPageToken of the previous page")
 }

@@ -52,8 +52,10 @@ extension HTTPSession {
             let topics = try topics(in: target, of: payload)
             let message: LegacyMessage
             do throws(Refusal) {
-                message = try legacyMessage(
-                    payload, of: request, isToTopics: topics != nil)
+                message = try legacyMessage(payload, of: request, isToTopics: topics != nil)
+                try PayloadTranslator.checkReplaces(
+                    message.content.replaces, message.content.lifetimeSeconds,
+                    isToOne: isToken(target, in: payload))
             } catch {
                 reason = .refusal(error)
                 throw LegacyError.fault(error)
@@ -91,7 +93,9 @@ extension HTTPSession {
                     messageID: [], collapseKey: form.collapseKey, lifetimeSeconds: form.lifetimeSeconds,
                     delaysWhileIdle: form.delaysWhileIdle, isDryRun: form.isDryRun,
                     restrictedPackage: form.restrictedPackage, body: []))
+            message.content.sendAt = form.sendAt
             let isTopic = PayloadTranslator.isTopicPath(form.target)
+            try PayloadTranslator.checkSendAt(form.sendAt, isToTopics: isTopic)
             var translator = PayloadTranslator()
             try message.setBody { () throws(Refusal) in
                 try translator.body(
@@ -138,11 +142,18 @@ extension HTTPSession {
         }
     }
 
+    /// Returns whether a target is the token of an app instance.
+    private func isToken(_ target: LegacyTarget, in payload: borrowing AppServerPayload) -> Bool {
+        guard case .one(let one) = target else { return false }
+        return settings.seal.name(of: payload.reader.string(one).raw) != nil
+    }
+
     private func legacyMessage(
         _ payload: borrowing AppServerPayload, of request: HTTPRequest, isToTopics: Bool
     ) throws(Refusal) -> LegacyMessage {
         let given = try DownstreamMessage(legacy: payload)
         try PayloadTranslator.checkRawData(of: given, isToTopics: isToTopics)
+        try PayloadTranslator.checkSendAt(given.sendAt, isToTopics: isToTopics)
         var message = LegacyMessage(MessageContent(given, messageID: [], body: []))
         var translator = PayloadTranslator()
         try message.setBody { () throws(Refusal) in

@@ -56,7 +56,7 @@ const afterEnd = {
   expired: 'Its lifetime ended while it waited. A longer time_to_live, at most four weeks, lets a device that is away get it.',
   discarded: 'Too many messages waited for the app. It gets deleted_messages, upon which it should fetch what it needs from its own server.',
   removed: 'Its registration or device was removed while it waited. The app server should forget the token.',
-  cancelled: 'An operator cancelled it while it waited.',
+  cancelled: 'An operator or its app server cancelled it while it waited.',
 };
 
 async function advise(row, place, signal) {
