@@ -54,8 +54,8 @@ extension Partition {
             switch mutation {
             case .putUpstream(let message, _): senders.rewind(message.sender, before: message.sequence)
             case .putDevice(let device): devices.pendingLastSeen.record(device.device, at: device.seenAt)
-            // A process that ends before the next record is due must still leave one.
             case .putSchedule, .removeSchedule: devices.schedule.failed()
+            // A process that ends before the next record is due must still leave one.
             case .putMark(.clock, _): clockMark.next = .distantPast
             default: break
             }
