@@ -191,9 +191,12 @@ public struct LogOwner: Sendable {
         switch mode {
         case .steady:
             guard let first = frames.first else {
-                let since = renews ? provedAt ?? .distantPast : quietSince
+                // The successor takes the partition soon.
+                guard renews else {
+                    return quietSince.advanced(milliseconds: Limits.ClusterLog.rereadMilliseconds)
+                }
                 // The owners of a node's other partitions renew at the same moments, and share its wake-ups.
-                return since.advanced(milliseconds: Limits.ClusterLog.renewMilliseconds)
+                return (provedAt ?? .distantPast).advanced(milliseconds: Limits.ClusterLog.renewMilliseconds)
                     .floored(toMilliseconds: Limits.ClusterLog.renewalGridMilliseconds)
             }
             return first.appended.advanced(milliseconds: patience)

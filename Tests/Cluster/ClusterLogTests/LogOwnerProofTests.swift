@@ -41,9 +41,9 @@ struct LogOwnerProofTests {
     func reads() {
         var desk = OwnerDesk.owning
         desk.owner.renews = false
-        #expect(desk.wait(399) == [] && desk.wait(1) == [.read(at(2))])
+        #expect(desk.wait(99) == [] && desk.wait(1) == [.read(at(2))])
         #expect(desk.handle(.end(at(1))) == [] && desk.owner.canMake)
-        #expect(desk.wait(399) == [] && desk.wait(1) == [.read(at(2))])
+        #expect(desk.wait(99) == [] && desk.wait(1) == [.read(at(2))])
         #expect(desk.handle(.record(LogReaderTests.frame(rival, 1), at: at(2))) == [.lost(to: rival)])
     }
 

@@ -111,7 +111,7 @@ import Testing
         let faults: [([UInt8], NodeProtocolFault)] = [
             ([], .truncated), ([0], .version(0)), ([2], .version(2)),
             ([1, 0], .unknownCase(of: "item of a parcel", number: 0)),
-            ([1, 7], .unknownCase(of: "item of a parcel", number: 7)),
+            ([1, 8], .unknownCase(of: "item of a parcel", number: 8)),
             ([1, 1, 7], .unknownCase(of: "event", number: 7)),
             ([1, 1, 1, 5, 30], .unknownCase(of: "event of a device", number: 30)),
             ([1, 1, 6, 0x80, 8, 3, 0, 0], .value(of: "partition")),

@@ -17,6 +17,7 @@ func parcel(_ items: [ParcelItem], now: Instant = noon) throws -> [UInt8] {
             case .write(let number, let batch): writer.append(batch, number: number, now: now)
             case .written(let number, let position):
                 writer.append(written: number, at: position, now: now)
+            case .returned(let number): writer.append(returned: number, now: now)
             case .asked(let number, let question): writer.append(question, number: number, now: now)
             case .answered(let number, let reply): writer.append(answered: number, reply, now: now)
             }
@@ -38,11 +39,11 @@ func items(in parcel: [UInt8], now: Instant = noon) throws(NodeProtocolFault) ->
             batchNumber: 0, mutations: [.removeSender(SenderID(5)), .removeSender(SenderID(6))],
             isDurable: true)
         let bytes = try parcel([
-            .write(7, batch), .written(.max, at: nil), .written(0, at: .max),
+            .write(7, batch), .written(.max, at: nil), .written(0, at: .max), .returned(.max),
         ])
         let read = try items(in: bytes)
         guard case .write(7, let found) = read[0], case .written(.max, at: nil) = read[1],
-            case .written(0, at: .max) = read[2]
+            case .written(0, at: .max) = read[2], case .returned(.max) = read[3]
         else {
             Issue.record("\(read)")
             return
@@ -52,7 +53,7 @@ func items(in parcel: [UInt8], now: Instant = noon) throws(NodeProtocolFault) ->
             #expect(throws: NodeProtocolFault.self) {
                 let part = try items(in: Array(bytes.prefix(count)))
                 // Whole items before the cut are read.
-                if part.count < 3 { throw NodeProtocolFault.truncated }
+                if part.count < 4 { throw NodeProtocolFault.truncated }
             }
         }
     }

@@ -28,10 +28,14 @@ struct ControlChanges: Sendable {
     }
 
     private enum State {
-        /// The node has not answered.
-        case sent(to: NodeNumber)
+        /// The node has not answered; it may return the change.
+        case sent(HeldChange, to: NodeNumber)
         /// It is in the log up to there; this node has not applied that.
         case written(at: LogPosition)
+
+        func isSent(to other: NodeNumber) -> Bool {
+            if case .sent(_, other) = self { true } else { false }
+        }
     }
 
     private var open: [UInt64: Open] = [:]
@@ -45,12 +49,12 @@ struct ControlChanges: Sendable {
 
     /// Adds a change that is sent to a node. Returns its number, or `nil` if too many are open.
     mutating func open(
-        _ origin: ChangeOrigin.Number, for node: NodeNumber, of partition: Int, now: Instant
+        _ change: HeldChange, _ origin: ChangeOrigin.Number, for node: NodeNumber, now: Instant
     ) -> UInt64? {
         guard open.count < Limits.ClusterHost.controlWrites else { return nil }
         lastNumber &+= 1
         open[lastNumber] = Open(
-            origin: origin, partition: partition, state: .sent(to: node),
+            origin: origin, partition: change.partition, state: .sent(change, to: node),
             until: now.advanced(milliseconds: Limits.NodeProtocol.answerMilliseconds))
         return lastNumber
     }
@@ -65,11 +69,18 @@ struct ControlChanges: Sendable {
             fail(number, at: node, &effects)
             return nil
         }
-        guard var entry = open[number], case .sent(node) = entry.state else { return nil }
+        guard var entry = open[number], entry.state.isSent(to: node) else { return nil }
         entry.state = .written(at: position)
         entry.until = now.advanced(milliseconds: Limits.ClusterHost.heldMilliseconds)
         open[number] = entry
         return entry.partition
+    }
+
+    /// A node has returned a change without writing it. Returns it, unless that node does not have it.
+    mutating func takeBack(_ number: UInt64, from node: NodeNumber) -> HeldChange? {
+        guard case .sent(let change, node) = open[number]?.state else { return nil }
+        open[number] = nil
+        return change
     }
 
     /// This node has applied a log up to a position.
@@ -84,15 +95,18 @@ struct ControlChanges: Sendable {
 
     /// A node has not written a change, or cannot get it.
     mutating func fail(_ number: UInt64, at node: NodeNumber, _ effects: inout [NodeRouterEffect]) {
-        guard let entry = open[number], case .sent(node) = entry.state else { return }
+        guard let entry = open[number], entry.state.isSent(to: node) else { return }
         open[number] = nil
         effects.append(.changed(entry.origin, isWritten: false))
     }
 
     /// Ends the changes that a node has not answered.
     mutating func lose(_ node: NodeNumber, _ effects: inout [NodeRouterEffect]) {
-        end(isWritten: false, &effects) { if case .sent(node) = $0.state { true } else { false } }
+        end(isWritten: false, &effects) { $0.state.isSent(to: node) }
     }
+
+    /// The partitions whose changes wait, in order.
+    var heldPartitions: [Int] { held.isEmpty ? [] : Set(held.lazy.map(\.partition)).sorted() }
 
     /// Keeps a change until its partition has an owner or its time is over. Returns `false` if too many wait.
     mutating func hold(_ change: HeldChange) -> Bool {

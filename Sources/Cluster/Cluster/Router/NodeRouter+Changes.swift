@@ -23,7 +23,41 @@ extension NodeRouter {
         guard let partition = change.partition else {
             return complete(.node(source, number: number), nil, &effects)
         }
-        submit(HeldChange(change, .node(source, number: number), partition, now: now), now, &effects)
+        let held = HeldChange(change, .node(source, number: number), partition, now: now)
+        // The other node may have the news of a change of the owner earlier than this one.
+        guard partitions[partition].standing != .serving else { return submit(held, now, &effects) }
+        hold(held, &effects)
+    }
+
+    /// Another node has returned a change of this one: it goes to the next owner.
+    mutating func reroute(
+        _ number: UInt64, from source: NodeNumber, _ now: Instant, _ effects: inout [NodeRouterEffect]
+    ) {
+        guard let held = changes.takeBack(number, from: source) else { return }
+        // Two nodes that take each other for the owner do not pass it to and fro for ever.
+        guard held.until > now else { return complete(held.origin, nil, &effects) }
+        submit(held, now, &effects)
+    }
+
+    /// Submits the changes that wait for the owner of a partition.
+    mutating func submitHeldChanges(
+        of partition: Int, _ now: Instant, _ effects: inout [NodeRouterEffect]
+    ) {
+        for change in changes.take(partition) { submit(change, now, &effects) }
+    }
+
+    /// Returns what other nodes have asked here although this one is not the owner. It waits for a tick: the news of a change of the owner may
+    /// have reached the other node earlier than this one.
+    mutating func returnHeldChanges(_ now: Instant, _ effects: inout [NodeRouterEffect]) {
+        for partition in changes.heldPartitions {
+            if let owner = partitions[partition].owner, owner != node {
+                submitHeldChanges(of: partition, now, &effects)
+            }
+        }
+    }
+
+    private mutating func hold(_ held: HeldChange, _ effects: inout [NodeRouterEffect]) {
+        if !changes.hold(held) { complete(held.origin, nil, &effects) }
     }
 
     /// Writes a change here or at the owner. If there is none, it waits a while.
@@ -32,17 +66,18 @@ extension NodeRouter {
         if state.standing == .serving {
             return effects.append(.submit(held.change, held.origin, partition: held.partition))
         }
-        // One of another node is never passed on: two nodes could take each other for the owner.
-        guard case .here(let number) = held.origin, let owner = state.owner, owner != node,
-            links.contains(owner)
-        else {
-            if !changes.hold(held) { complete(held.origin, nil, &effects) }
-            return
+        guard let owner = state.owner, owner != node else { return hold(held, &effects) }
+        switch held.origin {
+        case .here(let number):
+            guard links.contains(owner) else { return hold(held, &effects) }
+            guard let sent = changes.open(held, number, for: owner, now: now) else {
+                return effects.append(.changed(number, isWritten: false))
+            }
+            effects.append(.sendChange(held.change, number: sent, to: owner))
+        // Its own node finds the owner: here it would come back as one of this node.
+        case .node(let source, let number):
+            if links.contains(source) { effects.append(.returnChange(number: number, to: source)) }
         }
-        guard let sent = changes.open(number, for: owner, of: held.partition, now: now) else {
-            return effects.append(.changed(number, isWritten: false))
-        }
-        effects.append(.sendChange(held.change, number: sent, to: owner))
     }
 
     /// A change has its outcome.

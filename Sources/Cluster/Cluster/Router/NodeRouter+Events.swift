@@ -146,7 +146,7 @@ extension NodeRouter {
 
     /// Passes on the events and the changes that wait for the owner of a partition.
     mutating func flush(_ partition: Int, _ now: Instant, _ effects: inout [NodeRouterEffect]) {
-        for change in changes.take(partition) { submit(change, now, &effects) }
+        submitHeldChanges(of: partition, now, &effects)
         for entry in held.take(partition) {
             route(entry.event, until: entry.until, isBack: entry.isBack, now, &effects)
         }
@@ -173,6 +173,7 @@ extension NodeRouter {
         endFences(now, &effects)
         passedOn.expire(now)
         passOnHeld(now, &effects)
+        returnHeldChanges(now, &effects)
     }
 
     /// Whether no earlier event of this node is still with the owner before.

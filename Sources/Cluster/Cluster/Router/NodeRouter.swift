@@ -95,6 +95,7 @@ public struct NodeRouter: Sendable {
             guard let partition = changes.written(number, at: position, by: source, now: now, &effects)
             else { return }
             changes.applied(partitions[partition].applied, of: partition, &effects)
+        case .returnedChange(let number, let source): reroute(number, from: source, now, &effects)
         case .linked(let other): link(other, now, &effects)
         case .unlinked(let other): unlink(other, now, &effects)
         case .unsent(let event):

@@ -21,6 +21,8 @@ public enum NodeRouterEvent: Sendable {
     case receivedChange(ControlChange, number: UInt64, from: NodeNumber)
     /// Another node has written a change of this node, up to a position of its log; `nil`: it has not.
     case receivedOutcome(number: UInt64, at: LogPosition?, from: NodeNumber)
+    /// Another node returns a change of this node, which it has not written: it does not own the partition.
+    case returnedChange(number: UInt64, from: NodeNumber)
     /// There is a link to a node.
     case linked(NodeNumber)
     /// The link to a node is lost, with the sessions of that node and what it had not answered.
@@ -88,6 +90,8 @@ public enum NodeRouterEffect: Sendable {
     case sendChange(ControlChange, number: UInt64, to: NodeNumber)
     /// Send the outcome of a change to the node that has asked for it.
     case sendOutcome(number: UInt64, at: LogPosition?, to: NodeNumber)
+    /// Return a change, which this node has not written, to the node that has asked for it: another one owns its partition.
+    case returnChange(number: UInt64, to: NodeNumber)
     /// A change of this node has its outcome.
     case changed(ChangeOrigin.Number, isWritten: Bool)
     /// This many requests are answered without their owner, for this reason.

@@ -12,6 +12,8 @@ public enum ParcelItem: Sendable {
     case write(UInt64, WriteBatch)
     /// The outcome of such a batch: the position of its frame in the log, or of a later one; `nil` if it has failed.
     case written(UInt64, at: UInt64?)
+    /// Such a batch comes back: the node has not written it, since another one owns the partition.
+    case returned(UInt64)
     /// A question to the history of the node, with a number for the answer.
     case asked(UInt64, HistoryQuestion)
     /// The answer to such a question; `nil` if there is none.
@@ -21,7 +23,7 @@ public enum ParcelItem: Sendable {
 /// The numbers of the items of a parcel.
 enum ParcelItemCase: UInt8, CaseNumber {
     case event = 1
-    case command, write, written, asked, answered
+    case command, write, written, asked, answered, returned
 
     static let kind: StaticString = "item of a parcel"
 }
@@ -85,6 +87,11 @@ public struct ParcelWriter: ~Copyable {
         }
     }
 
+    /// Appends that a batch of the control plane comes back.
+    public mutating func append(returned number: UInt64, now: Instant) -> Bool {
+        append(now) { (writer) throws(Fault) in try writer.put(ParcelItemCase.returned, number) }
+    }
+
     /// Appends a question to the history of the node.
     public mutating func append(_ question: HistoryQuestion, number: UInt64, now: Instant) -> Bool {
         append(now) { (writer) throws(Fault) in
@@ -122,6 +129,7 @@ extension NodeReader {
         case .command: return .command(try get(), try get())
         case .write: return .write(try get(), try batch())
         case .written: return .written(try get(), at: try get("whether a write has counted"))
+        case .returned: return .returned(try get())
         case .asked: return .asked(try get(), try get())
         case .answered: return .answered(try get(), try get("whether there is an answer"))
         }

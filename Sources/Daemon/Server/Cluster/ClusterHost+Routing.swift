@@ -78,6 +78,7 @@ extension ClusterHost {
                     route(
                         .receivedOutcome(number: number, at: position.map { LogPosition($0) }, from: node),
                         now)
+                case .returned(let number): route(.returnedChange(number: number, from: node), now)
                 case .asked(let number, let question): answer(question, number: number, to: node)
                 case .answered(let number, let reply):
                     inquire { $0.receive(reply, to: number, from: node, effects: &$1) }
@@ -143,6 +144,8 @@ extension ClusterHost {
             if !isWritten { route(.unsentChange(number: number, to: owner), now) }
         case .sendOutcome(let number, let position, let node):
             _ = write(to: node) { $0.append(written: number, at: position?.number, now: now.monotonic) }
+        case .returnChange(let number, let node):
+            _ = write(to: node) { $0.append(returned: number, now: now.monotonic) }
         case .changed(let number, let isWritten):
             complete(number, isWritten ? CommitOutcome(batchNumber: 0) : .failed(0))
         case .unreached(let count, let reason): tally.unreached(count, reason)

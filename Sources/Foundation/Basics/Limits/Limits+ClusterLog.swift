@@ -25,7 +25,8 @@ extension Limits {
         /// Renewals in a row of which the store notes the position: what it has noted need not be read again and can be purged. At the pace
         /// of renewals that is one write in two minutes.
         public static let notedRenewals = 256
-        /// Milliseconds until a read is repeated that failed or whose answer was out of date.
+        /// Milliseconds until a read is repeated that failed or whose answer was out of date, or with which the owner before looks for its
+        /// successor.
         public static let rereadMilliseconds: Int64 = 100
         /// Milliseconds until a frame is appended again that the log refuses each time, at most: once it has room, that is soon.
         public static let refusedMilliseconds: Int64 = 500

@@ -43,6 +43,8 @@ enum NodeCanary: CaseIterable {
     case writesTwice
     case losesChanges
     case losesOutcomes
+    case keepsChanges
+    case losesReturned
     case answersUnwritten
     case missesApplied
     case answersUnapplied
@@ -50,20 +52,21 @@ enum NodeCanary: CaseIterable {
     /// The first seed of the search for it: that world showed the fault when it was planted.
     var seed: UInt64 {
         switch self {
-        case .ignoresGate, .losesAnswers, .missesCloses: 2
-        case .ignoresStreams, .letsInWhileLeaving, .missesLosses, .neverPauses, .neverResumes: 4
-        case .missesResumption: 8
-        case .dropsKept: 9
-        case .neverVouches: 11
-        case .leavesGate: 14
-        case .missesLostLinks: 29
-        case .missesUnsent: 38
-        case .neverTicks: 53
-        case .ignoresFences: 58
-        case .ignoresLateTurns: 73
+        case .answersUnwritten: 1
+        case .losesAnswers: 2
+        case .ignoresGate: 3
+        case .letsInWhileLeaving, .missesLosses: 4
+        case .missesCloses, .neverPauses, .neverResumes: 6
+        case .dropsKept, .ignoresStreams, .missesResumption: 9
         case .ignoresLateCommands: 10
-        case .believesReleased: 20
-        case .waitsWhenSurrendered: 198
+        case .leavesGate, .neverVouches: 16
+        case .missesLostLinks: 35
+        case .neverTicks: 55
+        case .missesUnsent: 77
+        case .ignoresFences: 84
+        case .ignoresLateTurns: 96
+        case .waitsWhenSurrendered: 203
+        case .believesReleased: 352
         default: 0
         }
     }
@@ -73,7 +76,7 @@ enum NodeCanary: CaseIterable {
         switch (self, event) {
         case (.missesNewLinks, .linked), (.missesOwners, .owner), (.missesLosses, .lost),
             (.missesLeaving, .leaves), (.losesChanges, .receivedChange), (.losesOutcomes, .receivedOutcome),
-            (.missesApplied, .applied):
+            (.losesReturned, .returnedChange), (.missesApplied, .applied):
             true
         default: false
         }
@@ -99,6 +102,8 @@ enum NodeCanary: CaseIterable {
         case .reordersDelivered where effects.count > 2: effects.reverse()
         case .sendsTwice where world.chance(1):
             effects += effects.filter { if case .send = $0 { true } else { false } }
+        case .keepsChanges:
+            effects.removeAll { if case .returnChange = $0 { true } else { false } }
         case .writesTwice: effects += effects.filter { if case .submit = $0 { true } else { false } }
         case .answersUnwritten:
             effects = effects.map {

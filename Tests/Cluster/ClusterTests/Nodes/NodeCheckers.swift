@@ -138,7 +138,7 @@ struct NodeCheckers {
             switch change.kind {
             case .register, .unregister: key = .device(DeviceID(change.device))
             case .allow, .suspend: key = .sender(SenderID(change.device))
-            case .message, .upstream, .topic, .signIn: continue
+            case .message, .upstream, .topic, .signIn, .nowOrNever: continue
             }
             self.changes[key, default: []].append(Logged(kind: change.kind, request: change.request))
         }
@@ -186,7 +186,7 @@ struct NodeCheckers {
         all[Int(number) - 1] = request
         checkWait(request, number)
         if outcome == .accepted, places[Int(number) - 1] == nil, request.kind != .topic,
-            request.kind != .signIn
+            request.kind.isLogged
         {
             fail("stores: request \(number) is accepted, and the log does not have it")
         }
@@ -215,8 +215,20 @@ struct NodeCheckers {
         // A login is refused at a node that its partition has just left, for another one that joined. That a sender is suspended does not count
         // at a node without the latest news of its partition, as at a handover: it is refused at once.
         let isOfSuspended = request.vouchedBy != nil && span == 0
-        if isCalm, request.outcome == .unavailable, request.kind != .signIn, !isOfSuspended {
+        if isCalm, request.outcome == .unavailable, request.kind != .signIn, !isOfSuspended,
+            !isOfChanged(request)
+        {
             fail("progress: \(request.kind) \(number) of \(request.asked) is refused")
+        }
+    }
+
+    /// Whether the sender of a request was changed while the request waited until its node was up to date, or shortly before.
+    private func isOfChanged(_ request: Request) -> Bool {
+        guard let sender = request.vouchedBy else { return false }
+        return changes[.sender(sender), default: []].contains {
+            let change = all[Int($0.request) - 1]
+            return change.asked <= request.answered
+                && change.answered >= request.asked - Int64(Self.known)
         }
     }
 
@@ -224,8 +236,9 @@ struct NodeCheckers {
     private mutating func checkState(_ request: Request) {
         let device = PartitionKey.device(DeviceID(request.device))
         switch (request.kind, request.outcome) {
-        case (.message, .accepted): check(request, of: device, is: .register)
-        case (.message, .notRegistered): check(request, of: device, is: .unregister)
+        case (.message, .accepted), (.nowOrNever, .accepted): check(request, of: device, is: .register)
+        case (.message, .notRegistered), (.nowOrNever, .notRegistered):
+            check(request, of: device, is: .unregister)
         case (.signIn, .accepted): check(request, of: .sender(SenderID(request.device)), is: .allow)
         case (.signIn, .suspended): check(request, of: .sender(SenderID(request.device)), is: .suspend)
         default: break

@@ -57,7 +57,9 @@ extension NodeWorld {
         case 48..<52: request(.topic, device, sender, connection, node)
         case 100..<104: operate(chance(50) ? .allow : .suspend, sender, node)
         case 104..<110: login(.sender(sender), connection, node)
-        case 110..<118: request(.message, device, sender, connection, node, isVouched: true)
+        case 110..<114:
+            request(.nowOrNever, device, sender, connection, node, isVouched: true)
+        case 114..<118: request(.message, device, sender, connection, node, isVouched: true)
         case 118...: request(.topic, device, sender, connection, node, isVouched: true)
         default:
             let session = connection.sender
@@ -77,7 +79,7 @@ extension NodeWorld {
         let requester = Requester(connection: connection.id(node), requestID: requests)
         let key: PartitionKey =
             switch kind {
-            case .register, .unregister, .message: .device(DeviceID(device))
+            case .register, .unregister, .message, .nowOrNever: .device(DeviceID(device))
             case .upstream, .topic, .allow, .suspend, .signIn: .sender(sender)
             }
         checkers.asked(
@@ -101,12 +103,14 @@ extension NodeWorld {
                     requester: requester, device: DeviceID(device), token: Self.secret,
                     category: [], subtype: [], senderText: []))
         case .unregister: .forgetDevice(DeviceID(device), requester)
-        case .message:
+        case .message, .nowOrNever:
             .submitted(
                 Submission(
                     requester: requester, entitlement: .account(sender),
                     target: RegistrationName(device: DeviceID(device), number: RegistrationNumber(1)),
-                    content: MessageContent(messageID: [], body: [])))
+                    content: MessageContent(
+                        messageID: [],
+                        lifetimeSeconds: kind == .message ? Limits.Message.lifetimeSeconds : 0, body: [])))
         case .upstream:
             .upstreamReceived(
                 UpstreamSubmission(

@@ -110,6 +110,8 @@ extension NodeWorld {
             send(.change(change, number: number), from: node, to: nodes[Int(owner.number) - 1])
         case .sendOutcome(let number, let position, let other):
             send(.outcome(number: number, position), from: node, to: nodes[Int(other.number) - 1])
+        case .returnChange(let number, let other):
+            send(.returned(number: number), from: node, to: nodes[Int(other.number) - 1])
         case .changed(let number, let isWritten): changed(number, isWritten: isWritten, node)
         case .moved, .store, .unreached: break
         }

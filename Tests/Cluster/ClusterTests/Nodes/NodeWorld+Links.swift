@@ -9,6 +9,7 @@ enum WorldItem {
     case command(SessionCommand, ConnectionID)
     case change(ControlChange, number: UInt64)
     case outcome(number: UInt64, LogPosition?)
+    case returned(number: UInt64)
 }
 
 /// The links between nodes: each direction keeps its order, and a link that breaks loses what is under way.
@@ -67,6 +68,8 @@ extension NodeWorld {
                     world.route(.receivedCommand(command, to: connection, from: node.number), other)
                 case .change(let change, let number):
                     world.route(.receivedChange(change, number: number, from: node.number), other)
+                case .returned(let number):
+                    world.route(.returnedChange(number: number, from: node.number), other)
                 case .outcome(let number, var position):
                     if world.canary == .answersUnapplied, position != nil { position = .start }
                     world.route(.receivedOutcome(number: number, at: position, from: node.number), other)

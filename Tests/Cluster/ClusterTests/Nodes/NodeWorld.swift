@@ -90,6 +90,10 @@ final class NodeWorld {
         after(1_000) { $0.relink() }
         after(300_000) { $0.work() }
         after(1_500_000) { $0.trouble() }
+        // Handovers without faults are noticed by nobody.
+        after(Self.settledMicroseconds + draw(0...1_500_000)) { world in
+            for node in world.nodes { world.handOver(node) }
+        }
         after(Self.loadMicroseconds) { $0.endSoon() }
         while let next = agenda.next(until: end) {
             time = max(time, next.at)

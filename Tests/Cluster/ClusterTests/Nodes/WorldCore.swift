@@ -89,7 +89,7 @@ final class WorldCore {
         case .device(_, .submitted(let submission)):
             guard case .session(let requester) = submission.replyTo else { return }
             let isKnown = devices[device.number] == true
-            if isKnown { change(.message, device, requester) }
+            if isKnown, submission.content.lifetimeSeconds > 0 { change(.message, device, requester) }
             answer(
                 requester.connection,
                 .submission(

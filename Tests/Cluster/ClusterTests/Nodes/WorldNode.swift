@@ -16,7 +16,11 @@ struct WorldChange: Hashable {
         case allow, suspend
         /// No change: an app server logs in.
         case signIn
+        /// No change: a message that is delivered at once or dropped.
+        case nowOrNever
 
+        /// Whether the log has it once it is accepted.
+        var isLogged: Bool { self != .signIn && self != .nowOrNever }
         /// Whether an operator makes it.
         var isOperators: Bool { self == .allow || self == .suspend }
     }
@@ -43,7 +47,7 @@ struct WorldStore {
         case .message, .upstream, .topic: messages.append(change)
         case .allow: suspended.remove(change.device)
         case .suspend: suspended.insert(change.device)
-        case .signIn: break
+        case .signIn, .nowOrNever: break
         }
     }
 }

@@ -1,5 +1,6 @@
 import Basics
 import ClusterLog
+import Delivery
 import Testing
 
 @testable import Cluster
@@ -11,7 +12,8 @@ struct ControlChangesTests {
     private let three = NodeNumber(3)
 
     private func open(_ changes: inout ControlChanges) throws -> UInt64 {
-        let number = changes.open(71, for: two, of: 4, now: noon)
+        let change = ControlChange(WriteBatch(batchNumber: 0, mutations: [], isDurable: true), of: 4)
+        let number = changes.open(HeldChange(change, .here(71), 4, now: noon), 71, for: two, now: noon)
         return try #require(number)
     }
 
@@ -49,6 +51,19 @@ struct ControlChangesTests {
         #expect(effects.isEmpty && changes.count == 1)
         changes.applied(LogPosition(5), of: 4, &effects)
         #expect(isChanged(effects, true) && changes.count == 0)
+    }
+
+    @Test("only the node that was to write a change can return it, and only before it has written it")
+    func returned() throws {
+        var changes = ControlChanges(after: 9)
+        let number = try open(&changes)
+        let (other, own) = (changes.takeBack(number, from: three), changes.takeBack(number, from: two))
+        #expect(other == nil && own?.partition == 4 && changes.count == 0)
+        let next = try open(&changes)
+        var effects: [NodeRouterEffect] = []
+        _ = changes.written(next, at: LogPosition(5), by: two, now: noon, &effects)
+        let late = changes.takeBack(next, from: two)
+        #expect(late == nil && effects.isEmpty && changes.count == 1)
     }
 
     private func isChanged(_ effects: [NodeRouterEffect], _ isWritten: Bool) -> Bool {

@@ -8,13 +8,13 @@ import Testing
 @Suite("the router of a node") struct NodeRouterTests {
     private static let partitions = 4
     private let one = NodeNumber(1)
-    private let two = NodeNumber(2)
-    private let three = NodeNumber(3)
-    private let start = Instant(nanoseconds: 1_000_000_000)
+    let two = NodeNumber(2)
+    let three = NodeNumber(3)
+    let start = Instant(nanoseconds: 1_000_000_000)
     private let device = DeviceID(7)
-    private var partition: Int { PartitionKey.device(device).partition(of: Self.partitions) }
+    var partition: Int { PartitionKey.device(device).partition(of: Self.partitions) }
 
-    private func router() -> NodeRouter { NodeRouter(node: one, partitions: Self.partitions, seed: 5) }
+    func router() -> NodeRouter { NodeRouter(node: one, partitions: Self.partitions, seed: 5) }
 
     private func requester(_ number: UInt32, node: UInt16 = 1) -> Requester {
         Requester(
@@ -25,12 +25,8 @@ import Testing
         .forgetDevice(device, requester(number, node: node))
     }
 
-    private func change() -> ControlChange {
-        ControlChange(WriteBatch(batchNumber: 1, mutations: [], isDurable: false), of: partition)
-    }
-
     /// Passes events to a router. Returns what it wants, in words.
-    private func pass(
+    func pass(
         _ events: [NodeRouterEvent], to router: inout NodeRouter, after milliseconds: Int64 = 0
     ) -> [String] {
         var effects: [NodeRouterEffect] = []
@@ -64,6 +60,7 @@ import Testing
         case .sendChange(_, _, let owner): "change to \(owner.number)"
         case .sendOutcome(_, let position, let node):
             "outcome \(position?.number ?? 0) to \(node.number)"
+        case .returnChange(_, let node): "return to \(node.number)"
         case .changed(_, let isWritten): isWritten ? "written" : "failed"
         case .unreached(let count, let reason): "\(count) \(reason)"
         }
@@ -262,27 +259,6 @@ import Testing
             pass([.tick, back], to: &expired, after: Limits.NodeProtocol.answerMilliseconds) == ["deliver 1"])
     }
 
-    @Test("a change without an answer fails in time, and a written one counts although this node is behind")
-    func overdueChanges() {
-        var router = router()
-        var effects: [NodeRouterEffect] = []
-        for event in [
-            .linked(two), .owner(partition: partition, two), .change(change(), 1), .change(change(), 2),
-        ] as [NodeRouterEvent] {
-            router.handle(event, now: start, effects: &effects)
-        }
-        guard case .sendChange(_, let number, two)? = effects.dropLast().last else {
-            Issue.record("the change is not sent")
-            return
-        }
-        let written = NodeRouterEvent.receivedOutcome(number: number, at: LogPosition(9), from: two)
-        #expect(pass([written], to: &router).isEmpty)
-        let wait = Limits.ClusterHost.heldMilliseconds
-        #expect(pass([.tick], to: &router, after: wait - 1).isEmpty)
-        #expect(pass([.tick], to: &router, after: wait) == ["written"])
-        #expect(pass([.tick], to: &router, after: Limits.NodeProtocol.answerMilliseconds) == ["failed"])
-    }
-
     @Test("an event that names a partition which the cluster does not have is dropped")
     func partitions() {
         var router = router()
@@ -352,48 +328,5 @@ import Testing
             pass([.commands(commands, validUntil: start.advanced(milliseconds: 1))], to: &router)
                 == ["command to 2", "command to 2"])
         #expect(pass([.commands(commands, validUntil: start)], to: &router) == ["close at 2"])
-    }
-
-    @Test("a change is written here, or by the owner; it counts once this node has applied its own position")
-    func changes() {
-        var router = router()
-        #expect(pass([.change(change(), 1)], to: &router).isEmpty && router.changeCount == 1)
-        #expect(pass([.took(partition: partition)], to: &router) == ["serve", "submit own"])
-        #expect(pass([.completed(.here(1), at: LogPosition(4))], to: &router) == ["written"])
-        var other = self.router()
-        var effects: [NodeRouterEffect] = []
-        for event in [
-            .linked(two), .linked(three), .owner(partition: partition, two), .change(change(), 1),
-        ] as [NodeRouterEvent] {
-            other.handle(event, now: start, effects: &effects)
-        }
-        guard case .sendChange(_, let number, two)? = effects.last else {
-            Issue.record("the change is not sent")
-            return
-        }
-        func outcome(_ node: NodeNumber) -> NodeRouterEvent {
-            .receivedOutcome(number: number, at: LogPosition(9), from: node)
-        }
-        #expect(pass([outcome(three), outcome(two)], to: &other).isEmpty)
-        #expect(pass([.applied(LogPosition(8), partition: partition)], to: &other).isEmpty)
-        #expect(pass([.applied(LogPosition(9), partition: partition)], to: &other) == ["written"])
-        #expect(other.changeCount == 0)
-        _ = pass([.change(change(), 2)], to: &other)
-        #expect(pass([.unlinked(two)], to: &other) == ["close sessions", "failed"])
-    }
-
-    @Test("a change of another node is answered with the end of its frame, and is never passed on")
-    func changesOfOthers() {
-        var router = router()
-        let asked = NodeRouterEvent.receivedChange(change(), number: 77, from: two)
-        #expect(
-            pass([.linked(two), .linked(three), .owner(partition: partition, three), asked], to: &router)
-                == [])
-        #expect(pass([.took(partition: partition)], to: &router) == ["serve", "submit of another"])
-        let done = NodeRouterEvent.completed(.node(two, number: 77), at: LogPosition(6))
-        #expect(pass([done], to: &router) == ["outcome 6 to 2"])
-        _ = pass([.lost(partition: partition), asked], to: &router)
-        let limit = Limits.ClusterHost.heldMilliseconds
-        #expect(pass([.tick], to: &router, after: limit) == ["outcome 0 to 2"])
     }
 }

@@ -59,6 +59,9 @@ private func fuzzParcel(_ bytes: [UInt8]) throws(Violation) {
         case .written(let number, let position):
             FuzzReach.record("written")
             _ = writer.append(written: number, at: position, now: now)
+        case .returned(let number):
+            FuzzReach.record("returned")
+            _ = writer.append(returned: number, now: now)
         case .asked(let number, let question):
             FuzzReach.record("question")
             _ = writer.append(question, number: number, now: now)
