@@ -134,9 +134,10 @@ import Testing
         let queries = node.turn(loop).effects.loads
         #expect(queries.count == 2, "the log of topic messages comes before the device")
         loop.endTurn()
-        _ = loop.leave(0)
-        let isGone = loop.removeLeft()
-        #expect(!isGone && loop.leader != nil, "the store owes it an answer")
+        _ = loop.leave(0, 1)
+        let before = loop.removeLeft()
+        #expect(
+            !before.needsTurn && before.left.isEmpty && loop.leader != nil, "the store owes it an answer")
         loop.accept(Self.submitted, now: node.now)
         #expect(loop.elsewhere.take().events.count == 1)
         // It comes back before that.
@@ -148,8 +149,8 @@ import Testing
         for query in queries { loop.handle(report: .loaded(.failed(query.query)), of: 0, now: node.now) }
         #expect(node.turn(loop).words == ["nack 1 unavailable"])
         loop.endTurn()
-        let needsTurn = loop.removeLeft()
-        #expect(needsTurn)
+        let departures = loop.removeLeft()
+        #expect(departures.needsTurn && departures.left.isEmpty, "it is here again")
         #expect(node.turn(loop).effects.loads.count == 2, "what has waited is handled")
         loop.endTurn()
     }
@@ -175,15 +176,19 @@ import Testing
         let open = loop.active.reduce(0) { $0 + $1.effects.topicJobsOpen }
         for hosted in loop.active { hosted.effects.topicJobsOpen = 0 }
         #expect(open == 1, "canary")
-        _ = loop.leave(0)
+        _ = loop.leave(0, 1)
         let queries = node.turn(loop).effects.loads
         loop.endTurn()
         for query in queries { loop.handle(report: .loaded(.failed(query.query)), of: 0, now: node.now) }
         _ = node.turn(loop)
         loop.endTurn()
         var last = 0
-        _ = loop.removeLeft { last += $0.topicJobsOpen }
+        let departures = loop.removeLeft { last += $0.topicJobsOpen }
         #expect(loop.leader == nil && open + last == 0)
+        #expect(departures.left.map(\.number) == [1])
+        _ = loop.leave(0, 2)
+        #expect(loop.removeLeft().left.map(\.number) == [2], "it was not here")
+        #expect(loop.removeLeft().left.isEmpty)
     }
 
     @Test("a partition that leaves again before its place is free passes on what has waited")
@@ -193,12 +198,16 @@ import Testing
         loop.take(0, node.lease, make: Node.make)
         loop.fencePassed(0)
         loop.accept(Self.submitted, now: node.now)
-        _ = node.turn(loop)
+        let queries = node.turn(loop).effects.loads
         loop.endTurn()
-        _ = loop.leave(0)
+        _ = loop.leave(0, 1)
         loop.take(0, Lease(), make: Node.make)
         loop.acceptOwned(Self.submitted)
-        _ = loop.leave(0)
+        _ = loop.leave(0, 2)
         #expect(loop.elsewhere.take().events.count == 1)
+        for query in queries { loop.handle(report: .loaded(.failed(query.query)), of: 0, now: node.now) }
+        _ = node.turn(loop)
+        loop.endTurn()
+        #expect(loop.removeLeft().left.map(\.number) == [2], "the last request counts")
     }
 }

@@ -80,7 +80,7 @@ extension Replica {
                 guard case .frame(let header) = header(record) else {
                     return halt(.inconsistent(at: position), &effects)
                 }
-                foreign = (position, now.monotonic)
+                note(foreign: position, now.monotonic)
                 kept.add(KeptRecord(header, record, at: position))
                 apply(record, header, position, &effects)
             case .took:
@@ -109,6 +109,11 @@ extension Replica {
         guard case .entering = role, applied >= passed, entry <= now, let term = owner?.term else { return }
         role = .owning
         effects.append(contentsOf: [.took(term), .changed])
+    }
+
+    /// Another owner has written up to a position: by that it may have a lease, unless it has surrendered it there.
+    mutating func note(foreign position: LogPosition, _ now: Instant) {
+        if position > surrendered { foreign = (position, now) }
     }
 
     private mutating func keepMark(_ bytes: [UInt8], at position: LogPosition?) {

@@ -14,11 +14,11 @@ extension Replica {
         switch following.read(header(record), at: position) {
         case .begins:
             parts = []
-            foreign = (position, now.monotonic)
+            note(foreign: position, now.monotonic)
             keep(record, FrameHeader.read(record.raw, in: log), position)
             if following.term?.epoch != epoch { effects.append(.changed) }
         case .applies(let header):
-            foreign = (position, now.monotonic)
+            note(foreign: position, now.monotonic)
             kept.add(KeptRecord(header, record, at: position))
             apply(record, header, position, &effects)
         case .void: voids += 1

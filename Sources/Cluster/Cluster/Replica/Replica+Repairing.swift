@@ -21,7 +21,8 @@ extension Replica {
         guard stream.isClaimable, begins == nil else { return effects.append(.changed) }
         guard case .following = role, isConnected else { return }
         // What the owner has written since, it has written with a new lease.
-        if let released, let read = foreign?.position, read <= released { foreign = nil }
+        if let released { surrendered = max(surrendered, released) }
+        if let read = foreign?.position, read <= surrendered { foreign = nil }
         // The mark would void what others have.
         guard !following.isMissingRecords else { return effects.append(.changed) }
         effects.append(.stopFollowing)

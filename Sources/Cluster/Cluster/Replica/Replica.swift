@@ -110,6 +110,8 @@ public struct Replica: ~Copyable {
     /// The last record that counts of another owner, and when this node read it: that owner may decide until its lease is over. What the store
     /// had at the start counts as read then.
     var foreign: (position: LogPosition, read: Instant)?
+    /// Up to where an owner before has surrendered its lease: what it has written there lets it decide nothing any more.
+    var surrendered = LogPosition.start
     /// From when on a confirmation must have been requested to let this node decide: it has surrendered the lease of an earlier one.
     var leaseFrom = Instant.distantPast
     /// How often it has surrendered its lease.

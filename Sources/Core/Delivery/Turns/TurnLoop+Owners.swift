@@ -4,6 +4,14 @@ struct AwaitedPartition {
     var lease: any DecisionLease
 }
 
+/// What has become of partitions that were to leave a reactor.
+public struct Departures {
+    /// Those that have left, with the numbers of the requests for that: the store owes them nothing, and no batch of theirs comes any more.
+    public var left: [(partition: Int, number: UInt64)] = []
+    /// Whether one that has come back is served from the next turn on, which must follow.
+    public var needsTurn = false
+}
+
 /// Partitions that come from other nodes of a cluster, and leave to them.
 extension TurnLoop {
     /// Serves a partition of this reactor from now on, or as soon as its place is free. Later events follow those that have been passed on
@@ -18,6 +26,7 @@ extension TurnLoop {
 
     private func serve(_ partition: Int, _ core: consuming Partition, _ lease: any DecisionLease) {
         precondition(all[partition - first] == nil, "a partition is taken that has not left")
+        leaves[partition] = nil
         all[partition - first] = HostedPartition(
             partition, core, (lease, OutputGate(partition: partition, of: map.partitions)))
     }
@@ -48,11 +57,12 @@ extension TurnLoop {
     /// Lets no decision of a partition out any more: another node may decide.
     public func surrender(_ partition: Int) { all[partition - first]?.presence = .surrendered }
 
-    /// Stops serving a partition of this reactor; it stays until all its requests to the store have been answered. Returns what the webhooks
-    /// must forget.
-    public func leave(_ partition: Int) -> [WebhookOrder] {
+    /// Stops serving a partition of this reactor, for the request with this number; it stays until all its requests to the store have been
+    /// answered (`removeLeft`). Returns what the webhooks must forget.
+    public func leave(_ partition: Int, _ number: UInt64) -> [WebhookOrder] {
         elsewhere.events += doors[partition].leave()
         awaited[partition] = nil
+        leaves[partition] = number
         guard let hosted = all[partition - first] else { return [] }
         if hosted.presence == .serving { hosted.presence = .leaving }
         // What waits for its lease leaves, or is answered.
@@ -61,9 +71,11 @@ extension TurnLoop {
     }
 
     /// Removes the partitions that have left, and serves those that have come back, from the next turn on. Called between turns, with what
-    /// collects the last counts of those that are removed. Returns whether a turn must follow.
-    public func removeLeft(_ collect: (inout Effects) -> Void = { _ in }) -> Bool {
-        var needsTurn = false
+    /// collects the last counts of those that are removed.
+    ///
+    /// Requests that wait for the store are handled first: another node gets the partition once they are answered.
+    public func removeLeft(_ collect: (inout Effects) -> Void = { _ in }) -> Departures {
+        var departures = Departures()
         for at in all.indices {
             guard let hosted = all[at], hosted.isLeaving, hosted.openRequests == 0 else { continue }
             hosted.core.topicsLeft()
@@ -75,8 +87,12 @@ extension TurnLoop {
             else { continue }
             serve(partition, next.make(), next.lease)
             for event in events { queue(event, of: partition) }
-            needsTurn = true
+            departures.needsTurn = true
         }
-        return needsTurn
+        for (partition, number) in leaves where all[partition - first] == nil {
+            departures.left.append((partition, number))
+        }
+        for left in departures.left { leaves[left.partition] = nil }
+        return departures
     }
 }

@@ -195,20 +195,10 @@ extension ClusterHost {
         report(lost: hosted.partition)
     }
 
-    /// Has the reactors leave a partition, and reports when no batch of theirs comes any more.
+    /// Has the reactors leave a partition; its own one reports when no batch of it comes any more.
     func leave(_ partition: Int, _ number: UInt64) {
         // Events that the partition still gets come first, and reports of failed batches: it is not to wait for them.
         postIncoming()
-        let own = map.reactor(of: partition)
-        for (index, reactor) in reactors.enumerated() {
-            reactor.post { host in
-                host.leave(partition)
-                guard index == own else { return }
-                // After the batches of this turn.
-                host.toCluster.jobs.append { host in
-                    host.route(.left(partition: partition, number), host.reactor.now)
-                }
-            }
-        }
+        for reactor in reactors { reactor.post { host in host.leave(partition, number) } }
     }
 }

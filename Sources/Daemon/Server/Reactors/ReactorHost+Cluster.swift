@@ -12,12 +12,22 @@ extension ReactorHost {
     }
 
     /// Stops serving a partition, and closes the sessions of its devices and senders. Called on every reactor.
-    func leave(_ partition: Int) {
+    func leave(_ partition: Int, _ number: UInt64) {
         if map.reactor(of: partition) == index {
-            var orders = turns.leave(partition)
+            var orders = turns.leave(partition, number)
             webhooks.order(&orders)
         }
         closeSessions(of: partition)
+    }
+
+    /// Reports the partitions that have left, after their batches.
+    func removeLeft() {
+        let departures = turns.removeLeft { tally.collect(&$0) }
+        // Those that have come back are served in the next turn.
+        if departures.needsTurn { mailboxes[index].post { _ in } }
+        for (partition, number) in departures.left {
+            toCluster.jobs.append { $0.route(.left(partition: partition, number), $0.reactor.now) }
+        }
     }
 
     /// Returns which way a request of a sender goes.

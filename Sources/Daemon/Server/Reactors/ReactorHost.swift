@@ -129,8 +129,7 @@ final class ReactorHost: ReactorDelegate {
         tally.beforeLogin(connections: reactor.beforeLoginCount)
         turns.endTurn()
         if cluster != nil {
-            // Those that have come back are served in the next turn.
-            if turns.removeLeft({ tally.collect(&$0) }) { mailboxes[index].post { _ in } }
+            removeLeft()
             vouch(now)
         }
         refusals.flush(to: log)

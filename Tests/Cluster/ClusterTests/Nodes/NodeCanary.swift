@@ -52,21 +52,24 @@ enum NodeCanary: CaseIterable {
     /// The first seed of the search for it: that world showed the fault when it was planted.
     var seed: UInt64 {
         switch self {
-        case .answersUnwritten: 1
-        case .losesAnswers: 2
-        case .ignoresGate: 3
+        case .answersUnwritten, .dropsAwaited, .missesLeaving: 1
+        case .ignoresGate, .losesAnswers: 3
         case .letsInWhileLeaving, .missesLosses: 4
-        case .missesCloses, .neverPauses, .neverResumes: 6
-        case .dropsKept, .ignoresStreams, .missesResumption: 9
-        case .ignoresLateCommands: 10
-        case .leavesGate, .neverVouches: 16
-        case .missesLostLinks: 35
-        case .neverTicks: 55
-        case .missesUnsent: 77
-        case .ignoresFences: 84
-        case .ignoresLateTurns: 96
-        case .waitsWhenSurrendered: 203
-        case .believesReleased: 352
+        case .keepsChanges, .losesReturned: 9
+        case .missesCloses: 10
+        case .missesResumption: 13
+        case .neverPauses, .neverResumes: 16
+        case .dropsKept, .leavesGate: 21
+        case .ignoresStreams: 26
+        case .ignoresLateCommands: 34
+        case .neverVouches: 46
+        case .missesLostLinks: 53
+        case .neverTicks: 56
+        case .missesUnsent: 78
+        case .ignoresFences: 118
+        case .ignoresLateTurns: 119
+        case .believesReleased: 372
+        case .waitsWhenSurrendered: 500
         default: 0
         }
     }

@@ -216,10 +216,17 @@ struct NodeCheckers {
         // at a node without the latest news of its partition, as at a handover: it is refused at once.
         let isOfSuspended = request.vouchedBy != nil && span == 0
         if isCalm, request.outcome == .unavailable, request.kind != .signIn, !isOfSuspended,
-            !isOfChanged(request)
+            !isOfChanged(request), !isFenced(request, span)
         {
             fail("progress: \(request.kind) \(number) of \(request.asked) is refused")
         }
+    }
+
+    /// Whether a request has waited behind events for an owner before that have had no answer, until they were given up: their session has
+    /// ended, or the partition has moved twice in a moment, so that they wait for each other.
+    private func isFenced(_ request: Request, _ span: Int64) -> Bool {
+        let fence = 1_000 * Limits.ClusterLog.leaseWaitMilliseconds
+        return span >= fence && request.answered - (tookAt[request.partition].max() ?? 0) < fence + 200_000
     }
 
     /// Whether the sender of a request was changed while the request waited until its node was up to date, or shortly before.

@@ -82,10 +82,7 @@ extension NodeWorld {
         case .leave(let partition, let number):
             // Events that the partition still gets come first.
             postIncoming(node)
-            postJob(node) { world in
-                world.leave(partition, node)
-                node.toCluster.jobs.append { $0.route(.left(partition: partition, number), node) }
-            }
+            postJob(node) { $0.leave(partition, number, node) }
         case .release(let partition, let successor):
             handle(.release(to: successor), of: node.replicas[partition], node)
         case .resume(let partition): handle(.resume, of: node.replicas[partition], node)

@@ -178,16 +178,20 @@ extension NodeWorld {
     }
 
     private func removeLeft(_ node: WorldNode) {
-        if node.turns.removeLeft() { wakeReactor(node) }
+        let departures = node.turns.removeLeft()
+        if departures.needsTurn { wakeReactor(node) }
+        for (partition, number) in departures.left {
+            node.toCluster.jobs.append { $0.route(.left(partition: partition, number), node) }
+        }
         for partition in node.cores.indices where node.turns.all[partition] == nil {
             node.cores[partition] = nil
         }
     }
 
-    func leave(_ partition: Int, _ node: WorldNode) {
+    func leave(_ partition: Int, _ number: UInt64, _ node: WorldNode) {
         let turns = node.turns
         let waiting = turns.elsewhere.events.count
-        _ = turns.leave(partition)
+        _ = turns.leave(partition, number)
         if canary == .dropsAwaited { turns.elsewhere.events.removeSubrange(waiting...) }
         if canary == .leavesGate, let hosted = turns.all[partition] {
             hosted.isActive = false

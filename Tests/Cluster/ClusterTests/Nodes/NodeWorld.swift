@@ -90,9 +90,10 @@ final class NodeWorld {
         after(1_000) { $0.relink() }
         after(300_000) { $0.work() }
         after(1_500_000) { $0.trouble() }
-        // Handovers without faults are noticed by nobody.
+        // A handover without faults is noticed by nobody.
         after(Self.settledMicroseconds + draw(0...1_500_000)) { world in
-            for node in world.nodes { world.handOver(node) }
+            let partition = Int(world.draw(0...Int64(Self.partitions - 1)))
+            for node in world.nodes { world.handOver(partition, node) }
         }
         after(Self.loadMicroseconds) { $0.endSoon() }
         while let next = agenda.next(until: end) {
@@ -174,7 +175,7 @@ final class NodeWorld {
         if chance(3) { node.slowUntil = max(node.slowUntil, time + span + 2_000_000) }
         if chance(3), let hosted = node.replicas.randomElement(using: &random) { spoil(hosted, node, span) }
         if chance(2) { disconnect(node, span) }
-        if chance(5) { handOver(node) }
+        if chance(5) { for partition in 0..<Self.partitions { handOver(partition, node) } }
         if chance(1) {
             for at in logs.indices { logs[at].electionUntil = time + min(span, 2_000_000) }
         }
@@ -224,12 +225,10 @@ final class NodeWorld {
         }
     }
 
-    private func handOver(_ node: WorldNode) {
+    private func handOver(_ partition: Int, _ node: WorldNode) {
         guard node.pausedUntil <= time else { return }
-        for partition in 0..<Self.partitions {
-            var made: [MembershipEffect] = []
-            _ = node.membership?.handOver(partition, to: nil, now: now, effects: &made)
-            for effect in made { perform(effect, node) }
-        }
+        var made: [MembershipEffect] = []
+        _ = node.membership?.handOver(partition, to: nil, now: now, effects: &made)
+        for effect in made { perform(effect, node) }
     }
 }

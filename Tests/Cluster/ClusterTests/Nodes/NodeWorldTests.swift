@@ -22,10 +22,6 @@ import Testing
         70_010_397,
         // A node that had stood still took the answer to its successor for its own: nothing that it decided then counted.
         300_010_762,
-        // A change was asked of a node that was handing its partition over, which kept it until its time was over.
-        401_003_729,
-        // A sender was changed while a request of it waited at a node that had handed the partition over.
-        401_006_411,
     ]
 
     @Test("nodes decide by leases, in order, answer each request once, and hold nothing for ever")
