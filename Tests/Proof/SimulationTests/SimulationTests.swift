@@ -95,7 +95,9 @@ import Testing
         .believesJump: "clock",
         .reusesRegistrations: "registrations", .losesReport: "endings", .losesBodies: "progress",
         .losesSharedBodies: "endings", .losesCancellation: "endings",
-        .cancelsForStrangers: "endings",
+        .cancelsForStrangers: "endings", .losesReplacedEnds: "replacements",
+        .forgetsReplaced: "replacements", .findsNothing: "replacements",
+        .replacesForStrangers: "replacements", .replacesSent: "durability",
         .passesOverTopics: "topics", .dropsTopicsNow: "progress", .repeatsTopicsNow: "topics",
         .delaysTopicsNow: "topics", .hidesTopic: "identity", .losesTopicNotices: "progress",
     ]
