@@ -106,9 +106,10 @@ struct BlockReader: ~Escapable {
         lastTime &+= Self.unzigzag(try number())
         var step = HistoryRecord.Step(time: lastTime, step: TraceRecord.Step.byCode[code])
         if first & 0x20 != 0 {
-            let usual = Int(try byte())
-            guard usual > 0, usual < HistoryStep.usualDetails.count else { throw .format }
-            step.detail = HistoryStep.usualDetails[usual]
+            guard let usual = HistoryStep.UsualDetail(rawValue: try byte()), usual != .none else {
+                throw .format
+            }
+            step.detail = usual.text
         }
         if first & 0x40 != 0 {
             let count = Int(try byte())

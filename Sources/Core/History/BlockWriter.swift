@@ -13,7 +13,7 @@ struct BlockWriter: ~Copyable {
     private var salts = RecentValues()
     private var lastSequence: UInt64 = 0
     private var lastTime: UnixMilliseconds = 0
-    private var lastID: [UInt8] = []
+    private var lastID = ByteBuffer()
 
     /// Whether the block has no records.
     var isEmpty: Bool { payload.isEmpty }
@@ -122,21 +122,21 @@ struct BlockWriter: ~Copyable {
         }
         let most = min(id.byteCount, lastID.count, Int(PackedID.mark) &- 1)
         var same = 0
-        while same < most, id.byte(at: same) == lastID[same] { same &+= 1 }
+        while same < most, id.byte(at: same) == lastID.bytes.byte(at: same) { same &+= 1 }
         payload.append(byte: UInt8(truncatingIfNeeded: same))
         payload.append(byte: UInt8(truncatingIfNeeded: id.byteCount &- same))
         payload.append(id.extracting(same..<id.byteCount))
-        lastID.removeLast(lastID.count &- same)
-        for at in same..<id.byteCount { lastID.append(id.byte(at: at)) }
+        lastID.removeAll(keepingCapacity: true)
+        lastID.append(id)
     }
 
     @inline(__always)
     private mutating func append(_ step: borrowing HistoryStep, _ text: borrowing RawSpan, _ at: Int) {
         payload.append(
-            byte: step.step.code | (step.detail > 0 ? 0x20 : 0) | (step.detailBytes > 0 ? 0x40 : 0))
+            byte: step.step.code | (step.detail != .none ? 0x20 : 0) | (step.detailBytes > 0 ? 0x40 : 0))
         number(Self.zigzag(step.time &- lastTime))
         lastTime = step.time
-        if step.detail > 0 { payload.append(byte: step.detail) }
+        if step.detail != .none { payload.append(byte: step.detail.rawValue) }
         if step.detailBytes > 0 {
             let start = at &+ Int(step.idBytes)
             payload.append(byte: step.detailBytes)

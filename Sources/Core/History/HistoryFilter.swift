@@ -119,14 +119,8 @@ extension HistorySearch {
             if let before, source.number == before.file { blocks = min(blocks, Int(before.block) + 1) }
             for block in (0..<blocks).reversed() {
                 if let after, source.number == after.file, block < after.block { return true }
-                guard !isExhausted else { return false }
-                guard let records = records(block, of: source) else { continue }
-                for at in records.indices.reversed() {
-                    let position = HistoryPosition(
-                        file: source.number, block: UInt32(block), record: UInt32(at))
-                    if let before, position >= before { continue }
-                    if let after, position <= after { return true }
-                    guard body(&self, records[at], position) else { return false }
+                guard !isExhausted, visit(block, of: source, before: before, after: after, body) else {
+                    return false
                 }
             }
         }

@@ -202,10 +202,8 @@ public struct HistorySearch {
             return all.count <= Limits.History.stepsShown
         }
         all.sort { $0.position < $1.position }
-        guard var whole = all.first else { return nil }
-        for more in all.dropFirst() { whole.record.add(more.record) }
-        whole.record.steps = Array(whole.record.steps.prefix(Limits.History.stepsShown))
-        return whole
+        guard let first = all.first, let record = HistoryRecord.joined(all.map(\.record)) else { return nil }
+        return HistoryMessage(record: record, position: first.position)
     }
 
     /// Calls a closure with the records of the blocks that may have a key, newest first, down to a file, until it returns `false`.
@@ -219,20 +217,29 @@ public struct HistorySearch {
             if found.isDamaged { damaged += 1 }
             for block in found.blocks.reversed() {
                 if let before, source.number == before.file, block > before.block { continue }
-                guard !isExhausted else { return }
-                guard let records = records(block, of: source) else { continue }
-                for at in records.indices.reversed() {
-                    let position = HistoryPosition(
-                        file: source.number, block: UInt32(block), record: UInt32(at))
-                    if let before, position >= before { continue }
-                    guard body(records[at], position) else { return }
-                }
+                guard !isExhausted, visit(block, of: source, before: before, { body($1, $2) }) else { return }
             }
         }
     }
 
+    /// Calls a closure with the records of a block between two positions, newest first, until it returns `false`. Returns whether it did not.
+    mutating func visit(
+        _ block: Int, of source: HistorySource, before: HistoryPosition? = nil, after: HistoryPosition? = nil,
+        _ body: (inout HistorySearch, HistoryRecord, HistoryPosition) -> Bool
+    ) -> Bool {
+        guard let records = records(block, of: source) else { return true }
+        for at in records.indices.reversed() {
+            let position = HistoryPosition(file: source.number, block: UInt32(block), record: UInt32(at))
+            guard before.map({ position < $0 }) ?? true, after.map({ position > $0 }) ?? true else {
+                continue
+            }
+            guard body(&self, records[at], position) else { return false }
+        }
+        return true
+    }
+
     /// Returns the records of a block; `nil` if it is damaged.
-    mutating func records(_ block: Int, of source: HistorySource) -> [HistoryRecord]? {
+    private mutating func records(_ block: Int, of source: HistorySource) -> [HistoryRecord]? {
         if let known = kept.first(where: { $0.file == source.number && $0.block == block }) {
             return known.records
         }
@@ -260,12 +267,21 @@ extension HistoryPart {
 
 extension HistoryRecord {
     /// Adds the steps of a later record of the same message, and what that has of it.
-    mutating func add(_ later: HistoryRecord) {
+    private mutating func add(_ later: HistoryRecord) {
         if id.isEmpty { id = later.id }
         if device == 0 { device = later.device }
         if registration == 0 { registration = later.registration }
         if sender == 0 { sender = later.sender }
         if salt == 0 { salt = later.salt }
         steps += later.steps
+    }
+
+    /// Returns what records of the same message have, in their order; `byTime` sorts their steps. Returns `nil` if there are none.
+    static func joined(_ records: [HistoryRecord], byTime: Bool = false) -> HistoryRecord? {
+        guard var whole = records.first else { return nil }
+        for more in records.dropFirst() { whole.add(more) }
+        if byTime { whole.steps.sort { $0.time < $1.time } }
+        whole.steps = Array(whole.steps.prefix(Limits.History.stepsShown))
+        return whole
     }
 }

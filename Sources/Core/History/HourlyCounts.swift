@@ -99,9 +99,9 @@ public struct HourlyCounts: Sendable, Equatable {
 extension HistoryOutcome {
     /// What a step of a message counts as. Returns `nil` if it is neither an acceptance nor an end, or the message is one of the server itself.
     init?(counting step: HistoryStep) {
-        switch HistoryStep.usualDetails[Int(step.detail)] {
-        case "deleted_messages", "send_error": return nil
-        case "dry_run" where step.step == .accepted: return nil
+        switch step.detail {
+        case .deletedMessages, .sendError: return nil
+        case .dryRun where step.step == .accepted: return nil
         default: break
         }
         switch (step.kind, step.step) {

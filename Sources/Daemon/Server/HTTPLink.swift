@@ -51,37 +51,41 @@ class HTTPLink: SessionLink<HTTPSession> {
         }
     }
 
-    /// Answers with what the history has, which is searched on another thread.
+    /// Answers with what the history has.
     private func answer(_ request: HostRequest, _ query: HistoryQuery, now: Now) {
-        do throws(V1Error) {
+        lookUp(request, now: now) { isKnown, answer throws(V1Error) in
             guard let histories = daemon.histories else { throw .historyOff }
-            let senders = daemon.senders
-            guard senders.areCurrent(since: now) else { throw V1Error(Refusal.unavailable) }
-            try histories.port.count(query.sender, now) { senders.directory[$0] != nil }
-            let (id, mailbox) = (connection.id, daemon.core.mailboxes[host.index])
-            let isTaken = histories.ask(
-                query.request(now.wall), upTo: Limits.History.waitingSenderQuestions
-            ) { result in
-                mailbox.post { host in
-                    (host.link(id) as? HTTPLink)?
-                        .answer(request, query.response(result), now: host.reactor.now)
-                }
+            try histories.port.count(query.sender, now, isKnown: isKnown)
+            return histories.ask(query.request(now.wall), upTo: Limits.History.waitingSenderQuestions) {
+                answer(query.response($0))
             }
-            guard isTaken else { throw V1Error(Refusal.unavailable) }
-        } catch { answer(request, error.response, now: now) }
+        }
     }
 
-    /// Answers with a page of topics or subscribers, which is read on another thread.
+    /// Answers with a page of topics or subscribers.
     private func answer(_ request: HostRequest, _ query: TopicListQuery, now: Now) {
+        lookUp(request, now: now) { isKnown, answer throws(V1Error) in
+            try daemon.topicAllowance.withLock { allowance throws(V1Error) in
+                try allowance.count(query.sender, now: now.monotonic, isKnown: isKnown)
+            }
+            return daemon.storage.threads.perform { [seal = daemon.secrets.seal] store in
+                answer(query.answer(from: store, seal: seal))
+            }
+        }
+    }
+
+    /// Answers a question of an app server that another thread looks up. `ask` counts it, and passes it on with what takes the answer;
+    /// it returns whether there will be one.
+    private func lookUp(
+        _ request: HostRequest, now: Now,
+        _ ask: (_ isKnown: (SenderID) -> Bool, _ answer: @escaping @Sendable (HTTPResponse) -> Void)
+            throws(V1Error) -> Bool
+    ) {
         do throws(V1Error) {
             let senders = daemon.senders
             guard senders.areCurrent(since: now) else { throw V1Error(Refusal.unavailable) }
-            try daemon.topicAllowance.withLock { allowance throws(V1Error) in
-                try allowance.count(query.sender, now: now.monotonic) { senders.directory[$0] != nil }
-            }
-            let (id, mailbox, seal) = (connection.id, daemon.core.mailboxes[host.index], daemon.secrets.seal)
-            let isTaken = daemon.storage.threads.perform { store in
-                let response = query.answer(from: store, seal: seal)
+            let (id, mailbox) = (connection.id, daemon.core.mailboxes[host.index])
+            let isTaken = try ask({ senders.directory[$0] != nil }) { response in
                 mailbox.post { host in
                     (host.link(id) as? HTTPLink)?.answer(request, response, now: host.reactor.now)
                 }

@@ -89,6 +89,8 @@ enum Workload {
             delaysWhileIdle: world.chance(1, in: 6))
         world.schedules.schedule(&draft, world)
         sender.send(draft)
+        let others = world.appServers.filter { app.audience.contains($0.sender) }
+        world.replacements.plan(draft, of: sender, others: others, world)
     }
 
     private static func sendUp(_ number: Int, _ world: World) {

@@ -104,6 +104,8 @@ final class World {
     private var cancellations: Cancellations
     /// Which messages are sent later.
     var schedules: Schedules
+    /// Which messages take the place of others.
+    var replacements: Replacements
     /// The number of processes that had started when the clock became wrong.
     private var bootsUntilWrong = 0
     /// Whether the process has believed the clock before it became wrong, and so measures the time.
@@ -119,6 +121,7 @@ final class World {
         jumpingClock = JumpingClock(seed, settings, besides: wrongClock)
         cancellations = Cancellations(seed)
         schedules = Schedules(seed)
+        replacements = Replacements(seed)
         let faults = settings.faults
         let longest = max(faults.crossingMicroseconds, faults.calmed.crossingMicroseconds)
         crossingNanoseconds = longest * 1_000 + 10_000_000

@@ -58,6 +58,8 @@ public struct Downstream: Sendable {
     public var lifetimeSeconds: Int?
     /// `send_at`, an extension of ccsd: when it is to be sent, in milliseconds since 1970; `nil` leaves it out.
     public var sendAt: UnixMilliseconds?
+    /// `replace_message_id`, an extension of ccsd: the ID of a waiting message whose place it takes; `nil` leaves it out.
+    public var replaces: [UInt8]?
     /// `priority`: `normal` or `high`; `nil` leaves it out.
     public var priority: String?
     /// `delivery_receipt_requested`.
@@ -100,6 +102,10 @@ public struct Downstream: Sendable {
             buffer.append(",\"send_at\":\"")
             Timestamp.append(sendAt, to: &buffer)
             buffer.append("\"")
+        }
+        if let replaces {
+            buffer.append(",\"replace_message_id\":")
+            JSONText.append(replaces, to: &buffer)
         }
         if let priority {
             buffer.append(",\"priority\":")

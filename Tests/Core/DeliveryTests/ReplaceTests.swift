@@ -80,19 +80,21 @@ import Testing
         #expect(Self.left(bench) == [bytes("m3")])
     }
 
-    @Test("a batch that fails changes neither")
-    func failed() {
+    /// A message on disk whose replacement is submitted; the store has not been asked yet.
+    private static func replacing() -> Harness {
         let bench = Harness.withDevice()
         bench.submit(1)
         bench.settle()
         _ = bench.take(appServer)
-        Self.replace(bench, "m1", by: 2)
+        replace(bench, "m1", by: 2)
         bench.runTurns()
-        while !bench.partitions[0].loads.isEmpty {
-            bench.read(bench.partitions[0])
-            bench.reportAnswer(bench.partitions[0])
-            bench.runTurns()
-        }
+        return bench
+    }
+
+    @Test("a batch that fails changes neither")
+    func failed() {
+        let bench = Self.replacing()
+        bench.answerQueries(of: bench.partitions[0])
         bench.apply(bench.partitions[0], failing: true)
         bench.reportOutcome(bench.partitions[0])
         bench.settle()
@@ -101,12 +103,7 @@ import Testing
 
     @Test("a search that fails is answered, and changes nothing")
     func failedSearch() {
-        let bench = Harness.withDevice()
-        bench.submit(1)
-        bench.settle()
-        _ = bench.take(appServer)
-        Self.replace(bench, "m1", by: 2)
-        bench.runTurns()
+        let bench = Self.replacing()
         bench.read(bench.partitions[0], failing: true)
         bench.reportAnswer(bench.partitions[0])
         bench.settle()

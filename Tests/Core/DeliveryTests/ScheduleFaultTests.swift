@@ -191,8 +191,9 @@ import Testing
                 dueAt: Int64(number), device: device, sequence: SequenceNumber(number), sender: sender)
         }
         let start = Instant(nanoseconds: 0)
-        let begins = [counts.begin(isFull: false, start), counts.begin(isFull: true, start)]
-        #expect(begins == [true, false], "one query at a time")
+        #expect(counts.isDue(isFull: false, start))
+        counts.begin(with: [], start)
+        #expect(!counts.isDue(isFull: true, start), "one query at a time")
         counts.add(entry(3))
         counts.remove(entry(1))
         var answer = counts.found([entry(1), entry(2)], isLast: false)
@@ -202,15 +203,57 @@ import Testing
         #expect(counts.total == 3 && counts.count(of: Harness.sender) == 2)
         let unasked = [
             counts.found([entry(9)], isLast: true).wasAsked, counts.findFailed(),
-            counts.begin(isFull: false, start), counts.begin(isFull: true, start),
+            counts.isDue(isFull: false, start), counts.isDue(isFull: true, start),
         ]
         #expect(unasked == [false, false, false, false] && counts.total == 3)
         let later = start.advanced(seconds: Limits.Schedule.countSeconds)
-        let isAgain = counts.begin(isFull: true, later)
-        counts.failed()
+        #expect(counts.isDue(isFull: true, later))
+        counts.begin(with: [], later)
+        counts.invalidate()
+        counts.add(entry(8))
+        #expect(!counts.isDue(isFull: false, later), "one query at a time, also if its answer does not count")
         answer = counts.found([entry(7)], isLast: true)
-        #expect(isAgain && answer.wasAsked && counts.total == 0, "of before the failure")
-        let isRepeated = counts.begin(isFull: false, later)
-        #expect(isRepeated)
+        #expect(answer.wasAsked && counts.total == 0, "of before the failure")
+        #expect(counts.isDue(isFull: false, later))
+    }
+
+    @Test("changes that the store has not confirmed count, whether the query finds them or not")
+    func openChanges() {
+        func entry(_ number: UInt64) -> ScheduledMessage {
+            ScheduledMessage(
+                dueAt: Int64(number), device: device, sequence: SequenceNumber(number), sender: Harness.sender
+            )
+        }
+        func end(_ number: UInt64) -> Mutation {
+            .removeSchedule(device, SequenceNumber(number), dueAt: Int64(number))
+        }
+        let open: [Mutation] = [end(1), .putSchedule(entry(2)), .putSchedule(entry(3)), end(3)]
+        let later = [
+            [entry(1), entry(4)], [entry(2), entry(4)], [entry(2), entry(3), entry(4)], [entry(4)],
+        ]
+        for found in later {
+            var counts = ScheduleCounts()
+            counts.begin(with: open, Instant(nanoseconds: 0))
+            _ = counts.found(found, isLast: true)
+            #expect(counts.total == 2 && counts.count(of: Harness.sender) == 2, "\(found.map(\.dueAt))")
+        }
+    }
+
+    @Test("a cancellation on its way to the disk is not counted by a query that overtakes it")
+    func overtaken() {
+        let bench = Self.bench()
+        for number in 1...2 as ClosedRange<UInt32> { bench.submit(number, after: 60) }
+        bench.settle()
+        bench.crash(seed: 9)
+        bench.cancel("m1", sender: Harness.sender)
+        bench.runTurns()
+        bench.answerQueries(of: bench.partitions[0])
+        #expect(bench.partitions[0].batches.count == 1)
+        bench.submit(3, after: 60)
+        bench.runTurns()
+        bench.answerQueries(of: bench.partitions[0])
+        #expect(bench.store.schedule.count == 2, "neither change is on disk")
+        bench.settle()
+        #expect(bench.store.schedule.count == 2 && bench.partitions[0].core.devices.schedule.total == 2)
     }
 }

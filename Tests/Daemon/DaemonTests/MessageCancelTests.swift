@@ -6,19 +6,9 @@ import Testing
     "App servers cancel messages", .serialized,
     .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
 struct MessageCancelTests {
-    /// The steps of the only message with an ID, as the operator asks for them.
+    /// The steps of a message to a device: a receipt has the ID of its message.
     private func steps(_ daemon: RunningDaemon, _ id: String) throws -> [String] {
-        let answer = try daemon.ctl("messages", "find", id)
-        // A receipt has the ID of its message.
-        let messages = (answer["messages"] as? [[String: Any]] ?? []).filter {
-            $0["kind"] as? String == "downstream"
-        }
-        guard messages.count == 1 else { return messages.isEmpty ? [] : ["several"] }
-        return (messages[0]["steps"] as? [[String: Any]] ?? []).compactMap { $0["step"] as? String }
-    }
-
-    private func bare(_ daemon: RunningDaemon, _ sender: (id: String, key: String)) throws -> Driver {
-        try Driver("bare_app_server.py", [String(daemon.port("app_server")), sender.id], secret: sender.key)
+        try daemon.steps(of: id, kind: "downstream")
     }
 
     private static func message(_ id: String, to token: String) -> [String: Any] {
@@ -29,12 +19,6 @@ struct MessageCancelTests {
         ["message_type": "cancel", "message_id": request, "to": token, "cancel_message_id": id]
     }
 
-    /// Sends JSON in stanzas. Returns the answers by ID: `ack`, or the error.
-    private func exchange(_ server: Driver, _ stanzas: [[String: Any]]) throws -> [String: String] {
-        try server.command(["do": "exchange", "stanzas": stanzas, "count": stanzas.count])
-        return try server.expect(event: "answered")["answers"] as? [String: String] ?? [:]
-    }
-
     @Test(
         "a cancelled message is neither delivered nor receipted, also after kill -9; a delivered one is unknown"
     )
@@ -43,10 +27,9 @@ struct MessageCancelTests {
         let own = try daemon.firstSender
         let device = try TestDevice(daemon, sender: own.id)
         device.stop()
-        let server = try bare(daemon, own)
+        let server = try BareAppServer(daemon, own)
         let token = device.token
-        let sent = try exchange(
-            server,
+        let sent = try server.exchange(
             [
                 Self.message("m-1", to: token), Self.message("m-2", to: token),
                 Self.cancel("m-1", to: token, as: "c-1"),
@@ -57,29 +40,29 @@ struct MessageCancelTests {
         #expect(try daemon.wait() == -SIGKILL)
 
         let next = try RunningDaemon(continuing: daemon.scratch)
-        let again = try bare(next, own)
+        let again = try BareAppServer(next, own)
         var wrong = ["m-1", "m", "0:1%0", "\u{0}x", String(repeating: "x", count: 1_024)]
             .enumerated().map { Self.cancel($1, to: token, as: "w-\($0)") }
         wrong.append(Self.cancel(String(repeating: "x", count: 1_025), to: token, as: "w-5"))
         wrong.append(Self.cancel("m-2", to: "nonsense", as: "w-6"))
         #expect(
-            try exchange(again, wrong) == [
+            try again.exchange(wrong) == [
                 "w-0": "UNKNOWN_MESSAGE", "w-1": "UNKNOWN_MESSAGE", "w-2": "UNKNOWN_MESSAGE",
                 "w-3": "INVALID_JSON", "w-4": "UNKNOWN_MESSAGE", "w-5": "INVALID_JSON",
                 "w-6": "BAD_REGISTRATION",
             ])
         try device.start(next)
         #expect(try device.expectMessage { _ in true }["id"] == "m-2")
-        let late = try exchange(again, [Self.cancel("m-2", to: token, as: "c-2")])
+        let late = try again.exchange([Self.cancel("m-2", to: token, as: "c-2")])
         // By then the device has acknowledged it, or not.
         #expect(["MESSAGE_SENT", "UNKNOWN_MESSAGE"].contains(late["c-2"]), "\(late)")
         try device.sendUpstream(["n": "up"])
         try eventually("it is delivered") { try steps(next, "m-2").contains("delivered") }
-        let gone = try exchange(again, [Self.cancel("m-2", to: token, as: "c-3")])
+        let gone = try again.exchange([Self.cancel("m-2", to: token, as: "c-3")])
         #expect(gone["c-3"] == "UNKNOWN_MESSAGE")
         #expect(try steps(next, "m-1") == ["stored", "cancelled"])
-        try again.command(["do": "receipts", "count": 1])
-        #expect(try again.expect(event: "receipts")["of"] as? [String] == ["m-2"])
+        try again.driver.command(["do": "receipts", "count": 1])
+        #expect(try again.driver.expect(event: "receipts")["of"] as? [String] == ["m-2"])
         #expect(try next.ctl("audit")["holds"] as? Bool == true)
     }
 
@@ -91,17 +74,17 @@ struct MessageCancelTests {
         device.stop()
         var confirmed = 0
         for round in 0..<6 {
-            let server = try bare(daemon, own)
+            let server = try BareAppServer(daemon, own)
             let ids = (0..<40).map { "m-\(round)-\($0)" }
             let messages = ids.map { Self.message($0, to: device.token) }
-            #expect(try exchange(server, messages).values.allSatisfy { $0 == "ack" })
+            #expect(try server.exchange(messages).values.allSatisfy { $0 == "ack" })
             let requests = ids.map { Self.cancel($0, to: device.token, as: "c\($0)") }
-            try server.command(["do": "exchange", "stanzas": requests, "count": round * 8])
-            _ = try server.expect(event: "answered")
+            try server.driver.command(["do": "exchange", "stanzas": requests, "count": round * 8])
+            _ = try server.driver.expect(event: "answered")
             daemon.signal(SIGKILL)
             #expect(try daemon.wait() == -SIGKILL)
-            try server.command(["do": "rest"])
-            let answers = try server.expect(event: "answered")["answers"] as? [String: String] ?? [:]
+            try server.driver.command(["do": "rest"])
+            let answers = try server.driver.expect(event: "answered")["answers"] as? [String: String] ?? [:]
             daemon = try RunningDaemon(continuing: daemon.scratch)
             try device.start(daemon)
             _ = try daemon.ctl("send", own.id, device.token, "id=last-\(round)")
@@ -135,10 +118,7 @@ struct MessageCancelTests {
     func overHTTP() throws {
         let daemon = try RunningDaemon()
         let own = try daemon.firstSender
-        let added = try daemon.ctl("senders", "add")
-        let other = (
-            id: try #require(added["sender_id"] as? String), key: try #require(added["key"] as? String)
-        )
+        let other = try daemon.addSender()
         let device = try TestDevice(daemon, sender: own.id)
         let caller = try HTTPSCaller(daemon)
         func cancel(
@@ -198,8 +178,7 @@ struct MessageCancelTests {
         second["replace_message_id"] = "m-1"
         var absent = Self.message("m-4", to: token)
         absent["replace_message_id"] = "m-9"
-        let sent = try exchange(
-            bare(daemon, own),
+        let sent = try BareAppServer(daemon, own).exchange(
             [Self.message("m-1", to: token), Self.message("m-2", to: token), second, absent])
         #expect(sent == ["m-1": "ack", "m-2": "ack", "m-3": "ack", "m-4": "UNKNOWN_MESSAGE"])
         try eventually("the history has them") {
@@ -232,10 +211,7 @@ struct MessageCancelTests {
     func topics() throws {
         let daemon = try RunningDaemon()
         let own = try daemon.firstSender
-        let added = try daemon.ctl("senders", "add")
-        let other = (
-            id: try #require(added["sender_id"] as? String), key: try #require(added["key"] as? String)
-        )
+        let other = try daemon.addSender()
         let caller = try HTTPSCaller(daemon)
         let devices = try (0..<3).map { _ in try TestDevice(daemon, sender: own.id) }
         let stranger = try TestDevice(daemon, sender: other.id)

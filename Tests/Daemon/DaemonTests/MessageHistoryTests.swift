@@ -4,15 +4,6 @@ import Testing
 /// What became of messages, as the operator asks it, also after kill -9.
 @Suite("The message history", .serialized)
 struct MessageHistoryTests {
-    /// The steps of the only message with an ID.
-    private func steps(_ daemon: RunningDaemon, _ id: String) throws -> [String] {
-        let answer = try daemon.ctl("messages", "find", id)
-        let messages = answer["messages"] as? [[String: Any]] ?? []
-        guard messages.count == 1 else { return messages.isEmpty ? [] : ["several"] }
-        let steps = messages[0]["steps"] as? [[String: Any]] ?? []
-        return steps.compactMap { $0["step"] as? String }
-    }
-
     /// Sends a message that is refused.
     private func send(_ daemon: RunningDaemon, _ sender: String, _ token: String, _ id: String) throws {
         let answer = try Tool.run(
@@ -22,7 +13,7 @@ struct MessageHistoryTests {
 
     @Test("canary: a message that was never sent is not found")
     func absent() throws {
-        #expect(try steps(RunningDaemon(), "absent") == [])
+        #expect(try RunningDaemon().steps(of: "absent") == [])
     }
 
     @Test("a delivered, a waiting and a refused message are found, also after kill -9, and a gap is named")
@@ -34,25 +25,27 @@ struct MessageHistoryTests {
         try device.expectMessage { $0["n"] == "1" }
         // The acknowledgement of the message arrives with that of a message of the device.
         try device.sendUpstream(["n": "up"])
-        try eventually("it is delivered") { try steps(daemon, "first") == ["stored", "sent", "delivered"] }
+        try eventually("it is delivered") {
+            try daemon.steps(of: "first") == ["stored", "sent", "delivered"]
+        }
         device.stop()
         _ = try daemon.ctl("send", sender, device.token, "n=2", "--message-id", "second")
-        try eventually("it is stored") { try steps(daemon, "second") == ["stored"] }
+        try eventually("it is stored") { try daemon.steps(of: "second") == ["stored"] }
         let gone = try TestDevice(daemon, sender: sender)
         try gone.unregister(daemon)
         try send(daemon, sender, gone.token, "third")
-        try eventually("it is refused") { try steps(daemon, "third") == ["refused"] }
+        try eventually("it is refused") { try daemon.steps(of: "third") == ["refused"] }
         daemon.signal(SIGKILL)
         #expect(try daemon.wait() == -SIGKILL)
 
         let next = try RunningDaemon(continuing: daemon.scratch)
-        #expect(try steps(next, "first") == ["stored", "sent", "delivered"])
-        #expect(try steps(next, "second") == ["stored"], "it is not delivered")
-        #expect(try steps(next, "third") == ["refused"])
+        #expect(try next.steps(of: "first") == ["stored", "sent", "delivered"])
+        #expect(try next.steps(of: "second") == ["stored"], "it is not delivered")
+        #expect(try next.steps(of: "third") == ["refused"])
         try device.start(next)
         try device.expectMessage { $0["n"] == "2" }
         try device.sendUpstream(["n": "up"])
-        try eventually("it is delivered") { try steps(next, "second") == ["stored", "sent", "delivered"] }
+        try eventually("it is delivered") { try next.steps(of: "second") == ["stored", "sent", "delivered"] }
         let coverage = try next.ctl("messages", "find", "absent")["history"] as? [String: Any]
         #expect((coverage?["gaps"] as? [Any])?.count == 1)
         #expect(coverage?["damaged"] as? Int == 0)
@@ -67,7 +60,7 @@ struct MessageHistoryTests {
         let last = try RunningDaemon(continuing: daemon.scratch)
         let after = try last.ctl("messages", "find", "second")["history"] as? [String: Any]
         #expect((after?["gaps"] as? [Any])?.count == 1)
-        #expect(try steps(last, "second") == ["stored", "sent", "delivered"])
+        #expect(try last.steps(of: "second") == ["stored", "sent", "delivered"])
     }
 
     @Test("messages are found by sender, time and outcome, page by page, and followed")
@@ -138,21 +131,21 @@ struct MessageHistoryTests {
             _ = try daemon.ctl("send", sender, device.token, "n=\(id)", "--message-id", id)
         }
         #expect(try daemon.ctl("messages", "cancel", device.token, "first")["cancelled"] as? Int == 1)
-        try eventually("it is cancelled") { try steps(daemon, "first") == ["stored", "cancelled"] }
+        try eventually("it is cancelled") { try daemon.steps(of: "first") == ["stored", "cancelled"] }
         daemon.signal(SIGKILL)
         #expect(try daemon.wait() == -SIGKILL)
         let next = try RunningDaemon(continuing: daemon.scratch)
         try device.start(next)
         #expect(try device.expectMessage { _ in true }["n"] == "second")
         try device.sendUpstream(["n": "up"])
-        try eventually("it is delivered") { try steps(next, "second").last == "delivered" }
+        try eventually("it is delivered") { try next.steps(of: "second").last == "delivered" }
         for id in ["first", "second"] {
             let late = try Tool.run(
                 "ccsctl", ["--socket", next.controlSocket, "messages", "cancel", device.token, id])
             #expect(late.code == 1 && late.errors.contains("no message with this ID waits"))
         }
         #expect(try next.ctl("audit")["holds"] as? Bool == true)
-        #expect(try steps(next, "first") == ["stored", "cancelled"])
+        #expect(try next.steps(of: "first") == ["stored", "cancelled"])
     }
 
     @Test("a history that is switched off is removed, and a question about it is refused")

@@ -14,16 +14,6 @@ struct SendLaterTests {
         ["to": target, "message_id": id, "data": ["id": id], "send_at": time(in: seconds)]
     }
 
-    private func bare(_ daemon: RunningDaemon, _ sender: (id: String, key: String)) throws -> Driver {
-        try Driver("bare_app_server.py", [String(daemon.port("app_server")), sender.id], secret: sender.key)
-    }
-
-    /// Sends JSON in stanzas. Returns the answers by ID: `ack`, or the error.
-    private func exchange(_ server: Driver, _ stanzas: [[String: Any]]) throws -> [String: String] {
-        try server.command(["do": "exchange", "stanzas": stanzas, "count": stanzas.count])
-        return try server.expect(event: "answered")["answers"] as? [String: String] ?? [:]
-    }
-
     /// The IDs of the scheduled messages of a sender, up to a number.
     private func scheduled(
         _ daemon: RunningDaemon, _ sender: String, upTo limit: Int = 10
@@ -32,23 +22,15 @@ struct SendLaterTests {
         return (answer["messages"] as? [[String: Any]] ?? []).compactMap { $0["message_id"] as? String }
     }
 
-    private func steps(_ daemon: RunningDaemon, _ id: String) throws -> [String] {
-        let answer = try daemon.ctl("messages", "find", id)
-        let messages = answer["messages"] as? [[String: Any]] ?? []
-        guard messages.count == 1 else { return messages.isEmpty ? [] : ["several"] }
-        return (messages[0]["steps"] as? [[String: Any]] ?? []).compactMap { $0["step"] as? String }
-    }
-
     @Test("over XMPP a message is sent when it is due, also after kill -9, and another is cancelled before")
     func overXMPP() throws {
         let daemon = try RunningDaemon()
         let own = try daemon.firstSender
         let device = try TestDevice(daemon, sender: own.id)
-        let server = try bare(daemon, own)
+        let server = try BareAppServer(daemon, own)
         let token = device.token
         var far = Self.message("m-3", to: token, in: 2_500_000)
-        let sent = try exchange(
-            server,
+        let sent = try server.exchange(
             [
                 Self.message("m-1", to: token, in: 8), Self.message("m-2", to: token, in: 3_600), far,
                 Self.message("m-4", to: "/topics/news", in: 8), Self.message("m-5", to: token, in: -5),
@@ -59,7 +41,7 @@ struct SendLaterTests {
             ])
         #expect(try device.expectMessage { _ in true }["id"] == "m-5", "its time is over")
         #expect(try scheduled(daemon, own.id) == ["m-1", "m-2"])
-        try eventually("the history has it") { try steps(daemon, "m-1") == ["stored", "scheduled"] }
+        try eventually("the history has it") { try daemon.steps(of: "m-1") == ["stored", "scheduled"] }
         device.stop()
         daemon.signal(SIGKILL)
         #expect(try daemon.wait() == -SIGKILL)
@@ -70,24 +52,23 @@ struct SendLaterTests {
         #expect(try device.expectMessage { $0["id"] == "m-1" }["id"] == "m-1")
         try device.sendUpstream(["n": "up"])
         try eventually("it is delivered") {
-            try steps(next, "m-1") == ["stored", "scheduled", "released", "sent", "delivered"]
+            try next.steps(of: "m-1") == ["stored", "scheduled", "released", "sent", "delivered"]
         }
-        let again = try bare(next, own)
+        let again = try BareAppServer(next, own)
         far["message_type"] = "cancel"
         far["cancel_message_id"] = "m-2"
-        #expect(try exchange(again, [far]) == ["m-3": "ack"])
+        #expect(try again.exchange([far]) == ["m-3": "ack"])
         #expect(try scheduled(next, own.id).isEmpty)
-        try eventually("it is cancelled") { try steps(next, "m-2") == ["stored", "scheduled", "cancelled"] }
+        try eventually("it is cancelled") {
+            try next.steps(of: "m-2") == ["stored", "scheduled", "cancelled"]
+        }
     }
 
     @Test("scheduled messages are listed for their project, page by page")
     func overHTTP() throws {
         let daemon = try RunningDaemon()
         let own = try daemon.firstSender
-        let added = try daemon.ctl("senders", "add")
-        let other = (
-            id: try #require(added["sender_id"] as? String), key: try #require(added["key"] as? String)
-        )
+        let other = try daemon.addSender()
         let devices = [
             try TestDevice(daemon, sender: own.id), try TestDevice(daemon, sender: own.id),
             try TestDevice(daemon, sender: other.id),

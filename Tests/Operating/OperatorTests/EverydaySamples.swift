@@ -80,20 +80,19 @@ extension Samples {
             ]
         ])
 
+    private static let waitingRow: JSONValue = [
+        "kind": "message", "message_id": "m-1", "persistent_id": "0:1%2", "sender_id": "5", "device": "42",
+        "registration": 1, "app": "com.a", "bytes": 20, "collapse_key": "k", "priority": "high",
+        "stored_at": time, "expires_at": time, "send_at": time, "state": "scheduled",
+    ]
+
     private static let messages = Sample(
         arguments: [
             ["device": "dzxZqRrnxm4:APA91bSECRET", "limit": 7, "after": "9"], ["sender_id": "5"],
         ],
         answers: [
             [
-                "messages": [
-                    [
-                        "kind": "message", "message_id": "m-1", "persistent_id": "0:1%2", "sender_id": "5",
-                        "device": "42", "registration": 1, "app": "com.a", "bytes": 20, "collapse_key": "k",
-                        "priority": "high", "stored_at": time, "expires_at": time, "send_at": time,
-                        "state": "scheduled",
-                    ]
-                ], "next_after": "10",
+                "messages": [waitingRow], "next_after": "10",
             ]
         ])
 
@@ -101,14 +100,7 @@ extension Samples {
         arguments: [["sender_id": "5", "limit": 7, "after": "9-5-1"]],
         answers: [
             [
-                "messages": [
-                    [
-                        "kind": "message", "message_id": "m-1", "persistent_id": "0:1%2", "sender_id": "5",
-                        "device": "42", "registration": 1, "app": "com.a", "bytes": 20, "collapse_key": "k",
-                        "priority": "high", "stored_at": time, "expires_at": time, "send_at": time,
-                        "state": "scheduled",
-                    ]
-                ], "next_after": "9-5-2",
+                "messages": [waitingRow], "next_after": "9-5-2",
             ]
         ])
 

@@ -69,7 +69,7 @@ import Testing
             .ignoresTopicRate: 44, .believesJump: 13, .countsLostCopies: 29, .forgetsTopicMessages: 34,
             .reversesTopics: 44, .forgetsTopicMarks: 34, .advancesTopicMarks: 29,
             .leavesOutSubscriber: 29, .forgetsTopicLog: 373, .keepsSubscription: 13, .losesTopicMarks: 10,
-            .reversesTopicLog: 10,
+            .reversesTopicLog: 10, .findsNothing: 283, .replacesForStrangers: 176,
         ],
         .sessions: [
             .ignoresSenderRate: 18, .ignoresDeviceUpstreamRate: 12, .ignoresSenderUpstreamRate: 6,
@@ -81,7 +81,8 @@ import Testing
             .believesClock: 7, .believesJump: 7, .ignoresTopicRate: 42, .forgetsTopicLog: 195,
             .forgetsTopicMarks: 27, .delaysTopicsNow: 20, .endsAppleSearch: 43, .losesAppleDelivery: 43,
             .losesAppleList: 43, .repeatsAppleDelivery: 85, .keepsSubscription: 15, .losesTopicBodyEnds: 15,
-            .losesTopicProgress: 15, .passesOverTopics: 15,
+            .losesTopicProgress: 15, .passesOverTopics: 15, .losesReplacedEnds: 14, .losesReplacements: 14,
+            .forgetsReplaced: 14, .replacesSent: 20, .replacesForStrangers: 20, .findsNothing: 51,
         ],
     ]
 
@@ -95,7 +96,9 @@ import Testing
         .believesJump: "clock",
         .reusesRegistrations: "registrations", .losesReport: "endings", .losesBodies: "progress",
         .losesSharedBodies: "endings", .losesCancellation: "endings",
-        .cancelsForStrangers: "endings",
+        .cancelsForStrangers: "endings", .losesReplacedEnds: "replacements",
+        .forgetsReplaced: "replacements", .findsNothing: "replacements",
+        .replacesForStrangers: "replacements", .replacesSent: "durability",
         .passesOverTopics: "topics", .dropsTopicsNow: "progress", .repeatsTopicsNow: "topics",
         .delaysTopicsNow: "topics", .hidesTopic: "identity", .losesTopicNotices: "progress",
     ]

@@ -47,11 +47,26 @@ import Wire
         let harness = HTTPHarness()
         harness.post("/fcm/send", "{")
         harness.post("/fcm/send", #"{"to":"x","time_to_live":-1}"#)
-        #expect(harness.refusals.map(\.reason.word) == ["malformed", "out_of_range"])
+        harness.post("/fcm/send", #"{"to":"x","delay_while_idle":"yes"}"#)
+        #expect(
+            harness.refusals.map(\.reason.detail) == [
+                "malformed", "out_of_range time_to_live", "wrong_type delay_while_idle",
+            ])
+        #expect(harness.refusals.allSatisfy { $0.isMessage })
         #expect(
             harness.responses == [
                 Self.note("POST /fcm/send", .badRequest), Self.note("POST /fcm/send", .badRequest),
+                Self.note("POST /fcm/send", .badRequest),
             ])
+    }
+
+    @Test("a refused change of topics is no message")
+    func changes() {
+        let harness = HTTPHarness()
+        harness.post("/iid/v1:batchAdd", #"{"to":"/topics/a","registration_tokens":["malformed"]}"#)
+        harness.post("/fcm/send", #"{"to":"malformed","data":{"a":"b"}}"#)
+        #expect(harness.refusals.last?.isMessage == true)
+        #expect(harness.refusals.count == 2 && harness.refusals.first?.isMessage == false)
     }
 
     @Test("an unknown path and an unreadable request are counted without an endpoint")

@@ -28,12 +28,9 @@ extension DeviceHub {
     /// Counts a request of an app server as a message. Returns `false` if that would be one too many.
     private func admit(_ request: Cancellation, _ entry: DeviceEntry, _ turn: inout Turn) -> Bool {
         guard let sender = request.sender else { return true }
-        let (rates, now) = (turn.settings.rates, turn.now.monotonic)
-        guard entry.buckets.allowsMessage(rates, now), turn.messageBuckets.allows(sender, now: now),
-            !turn.isOverloaded
-        else { return false }
-        entry.buckets.countMessage(rates, now)
-        turn.messageBuckets.consume(sender, now: now)
+        guard !turn.isOverloaded else { return false }
+        do throws(Refusal) { try checkRates(of: sender, entry, &turn) } catch { return false }
+        countMessage(of: sender, entry, &turn)
         return true
     }
 
@@ -61,7 +58,7 @@ extension DeviceHub {
         guard let submission = request.replacement else {
             return turn.refuseRequest(request.requester, .serviceNotAvailable)
         }
-        turn.traceSubmission(submission, .refused, detail: refusal.word)
+        turn.traceSubmission(submission, .refused, detail: refusal.detail)
         turn.countRefused(refusal, of: submission.sender)
         turn.refuse(submission.replyTo, refusal)
     }

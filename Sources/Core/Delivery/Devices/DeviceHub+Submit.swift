@@ -15,7 +15,7 @@ extension DeviceHub {
         let (replyTo, share) = (submission.replyTo, submission.topic)
         let place: (registration: Int, canonical: TokenName?)
         do throws(Refusal) { place = try admit(&submission, entry, &turn) } catch {
-            turn.traceSubmission(submission, .refused, detail: error.word)
+            turn.traceSubmission(submission, .refused, detail: error.detail)
             turn.countRefused(error, of: submission.sender)
             // App servers delete such a token: the end of its registration must be on disk.
             let isFinal = error == .notRegistered
@@ -26,7 +26,7 @@ extension DeviceHub {
             turn.traceSubmission(submission, .accepted, detail: "dry_run")
             turn.accept(replyTo, nil, canonical: place.canonical)
         } else {
-            count(submission, entry, &turn)
+            countMessage(of: submission.topic == nil ? submission.sender : nil, entry, &turn)
             for sequence in old { cancel(sequence, entry, &turn) }
             let (at, canonical) = place
             if submission.content.lifetimeSeconds <= 0 {
@@ -85,14 +85,7 @@ extension DeviceHub {
         }
         // Topic messages that have waited for a login do not come at once by the fault of their senders.
         let isLate = submission.topic != nil && entry.link == nil
-        guard isLate || entry.buckets.allowsMessage(turn.settings.rates, turn.now.monotonic) else {
-            throw .deviceRateExceeded
-        }
-        if submission.topic == nil, let sender = submission.sender,
-            !turn.messageBuckets.allows(sender, now: turn.now.monotonic)
-        {
-            throw .senderRateExceeded
-        }
+        try checkRates(of: submission.topic == nil ? submission.sender : nil, entry, isLate: isLate, &turn)
         if submission.content.lifetimeSeconds > 0, !submission.content.isDryRun, submission.topic == nil,
             turn.isOverloaded
         {
@@ -125,13 +118,22 @@ extension DeviceHub {
         return nil
     }
 
-    /// Charges the rate limits for an accepted message.
-    private func count(_ submission: borrowing Submission, _ entry: DeviceEntry, _ turn: inout Turn) {
+    /// Checks whether one more message to a device is within its rate, unless it is late, and within that of its sender, if it has one.
+    func checkRates(
+        of sender: SenderID?, _ entry: DeviceEntry, isLate: Bool = false, _ turn: inout Turn
+    ) throws(Refusal) {
+        let now = turn.now.monotonic
+        guard isLate || entry.buckets.allowsMessage(turn.settings.rates, now) else {
+            throw .deviceRateExceeded
+        }
+        if let sender, !turn.messageBuckets.allows(sender, now: now) { throw .senderRateExceeded }
+    }
+
+    /// Charges these rates for a message.
+    func countMessage(of sender: SenderID?, _ entry: DeviceEntry, _ turn: inout Turn) {
         let now = turn.now.monotonic
         entry.buckets.countMessage(turn.settings.rates, now)
-        if submission.topic == nil, let sender = submission.sender {
-            turn.messageBuckets.consume(sender, now: now)
-        }
+        if let sender { turn.messageBuckets.consume(sender, now: now) }
     }
 
     /// Delivers a now-or-never message if the device is connected, and answers at once either way.

@@ -158,7 +158,7 @@ extension Turn {
                 .group, id, of: sender, .accepted,
                 detail: "success \(result.success), failure \(result.failed.count)")
         case .failure(let refusal):
-            recordSummary(.group, id, of: sender, .refused, detail: refusal.word)
+            recordSummary(.group, id, of: sender, .refused, detail: refusal.detail)
         }
     }
 

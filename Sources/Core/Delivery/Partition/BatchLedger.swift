@@ -86,6 +86,9 @@ struct BatchLedger {
 
     var unanswered: Int { records[head...].count { $0 != nil } }
 
+    /// The mutations of unanswered batches, oldest first.
+    var openMutations: [Mutation] { records[head...].flatMap { $0?.mutations ?? [] } }
+
     /// Number of the next batch.
     var nextBatchNumber: UInt64 { firstBatchNumber + UInt64(records.count - head) }
 

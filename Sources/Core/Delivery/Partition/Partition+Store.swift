@@ -54,7 +54,7 @@ extension Partition {
             switch mutation {
             case .putUpstream(let message, _): senders.rewind(message.sender, before: message.sequence)
             case .putDevice(let device): devices.pendingLastSeen.record(device.device, at: device.seenAt)
-            case .putSchedule, .removeSchedule: devices.schedule.failed()
+            case .putSchedule, .removeSchedule: devices.schedule.invalidate()
             // A process that ends before the next record is due must still leave one.
             case .putMark(.clock, _): clockMark.next = .distantPast
             default: break

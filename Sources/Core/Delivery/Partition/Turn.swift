@@ -65,6 +65,9 @@ struct Turn: ~Copyable {
     /// Whether submissions are refused because too many mutations wait for the store.
     var isOverloaded: Bool { ledger.mutations + effects.mutations.count >= shares.waitingWrites }
 
+    /// The mutations that the store has not confirmed, oldest first.
+    var openMutations: [Mutation] { ledger.openMutations + effects.mutations }
+
     // MARK: Effects
 
     /// Forwards an event to its owner, in this or another partition.

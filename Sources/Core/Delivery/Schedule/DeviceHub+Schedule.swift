@@ -21,7 +21,10 @@ extension DeviceHub {
         var full: ScheduleLimit?
         if schedule.count(of: sender) >= turn.shares.scheduledPerSender { full = .sender }
         if schedule.total >= turn.shares.scheduled { full = .server }
-        if schedule.begin(isFull: full != nil, turn.now.monotonic) { loadSchedule(after: nil, &turn) }
+        if schedule.isDue(isFull: full != nil, turn.now.monotonic) {
+            schedule.begin(with: turn.openMutations, turn.now.monotonic)
+            loadSchedule(after: nil, &turn)
+        }
         if let full { throw .scheduleFull(full) }
     }
 
@@ -49,6 +52,7 @@ extension DeviceHub {
         else {
             // It was taken off, unless the store still has it and no changes are outstanding.
             guard entry.batches.isEmpty else { return }
+            schedule.invalidate()
             return turn.write(.removeSchedule(entry.device, sequence, dueAt: dueAt), of: entry)
         }
         // The next search finds it again.

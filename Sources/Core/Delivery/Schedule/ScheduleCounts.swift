@@ -2,15 +2,18 @@ import Basics
 
 /// The numbers of scheduled messages of a partition, for their limits alone: what is due is found by the search for expired messages.
 ///
-/// They are counted in the store when the first message with a time is submitted, and again after a failed batch. Until then only what
-/// is added counts, so that a message is never refused for a number that is not known.
+/// They are counted in the store when the first message with a time is submitted, and again after a failed batch: what the store has, with
+/// the changes that it has not confirmed. Until then only what is added counts, so that a message is never refused for a number that is not
+/// known.
 struct ScheduleCounts {
     /// What is known of the entries in the store.
     private enum State {
         /// Not counted, or not any more.
         case unknown
-        /// Being counted, after this entry. `isStale`: a batch has failed since, so that the answer does not count.
-        case counting(after: ScheduledMessage?, isStale: Bool)
+        /// Being counted, after this entry.
+        case counting(after: ScheduledMessage?)
+        /// A query is open, but its answer does not count: a batch has failed since.
+        case stale
         case known
     }
 
@@ -18,7 +21,7 @@ struct ScheduleCounts {
     private var counts: [SenderID: Int] = [:]
     /// The number of all.
     private(set) var total = 0
-    /// What was added or removed while the entries are counted.
+    /// The places of entries that were added or removed since a time before the query: what the store has of them does not count.
     private var changed: Set<ScheduledMessage> = []
     /// When it was last begun to count.
     private var countedAt = Instant.distantPast
@@ -32,10 +35,10 @@ struct ScheduleCounts {
 
     private mutating func change(_ entry: ScheduledMessage, by change: Int) {
         switch state {
-        case .unknown: return
-        case .counting(let after, _):
-            let isCounted = changed.contains(entry) || after.map { entry <= $0 } ?? false
-            changed.insert(entry)
+        case .unknown, .stale: return
+        case .counting(let after):
+            let isCounted = changed.contains(entry.place) || after.map { entry <= $0 } ?? false
+            changed.insert(entry.place)
             // It is passed over when it is found.
             guard isCounted || change > 0 else { return }
         case .known: break
@@ -49,27 +52,42 @@ struct ScheduleCounts {
         counts[sender] = count > 0 ? count : nil
     }
 
-    /// Begins to count if that is necessary, or if a limit is reached and the last count is old. Returns whether a query is to be made.
-    mutating func begin(isFull: Bool, _ now: Instant) -> Bool {
+    /// Whether to count now: if the numbers are not known, or a limit is reached and the last count is old.
+    func isDue(isFull: Bool, _ now: Instant) -> Bool {
         switch state {
-        case .counting: return false
-        case .known where !isFull || countedAt.advanced(seconds: Limits.Schedule.countSeconds) > now:
-            return false
-        case .known, .unknown: break
+        case .counting, .stale: false
+        case .unknown: true
+        case .known: isFull && countedAt.advanced(seconds: Limits.Schedule.countSeconds) <= now
         }
-        if case .known = state { forget() }
-        countedAt = now
-        state = .counting(after: nil, isStale: false)
-        return true
     }
 
-    /// A batch has failed: what is in the store is not known any more.
-    mutating func failed() {
+    /// Begins to count, with the mutations that the store has not confirmed: a query may be answered before they are on disk. The first
+    /// query is to be made.
+    mutating func begin(with open: [Mutation], _ now: Instant) {
         forget()
-        if case .counting(let after, _) = state {
-            state = .counting(after: after, isStale: true)
-        } else {
-            state = .unknown
+        countedAt = now
+        state = .counting(after: nil)
+        var added: [ScheduledMessage: ScheduledMessage] = [:]
+        for mutation in open {
+            switch mutation {
+            case .putSchedule(let entry):
+                added[entry.place] = entry
+                add(entry)
+            case .removeSchedule(let device, let sequence, let dueAt):
+                let place = ScheduledMessage(
+                    dueAt: dueAt, device: device, sequence: sequence, sender: SenderID(0))
+                remove(added.removeValue(forKey: place) ?? place)
+            default: break
+            }
+        }
+    }
+
+    /// What is in the store is not known any more: a batch has failed, or the store had an entry of no message.
+    mutating func invalidate() {
+        forget()
+        switch state {
+        case .counting, .stale: state = .stale
+        case .known, .unknown: state = .unknown
         }
     }
 
@@ -83,26 +101,38 @@ struct ScheduleCounts {
     mutating func found(_ entries: [ScheduledMessage], isLast: Bool) -> (
         wasAsked: Bool, next: ScheduledMessage?
     ) {
-        guard case .counting(_, let isStale) = state else { return (false, nil) }
-        guard !isStale else {
+        switch state {
+        case .unknown, .known: return (false, nil)
+        case .stale:
             state = .unknown
             return (true, nil)
+        case .counting: break
         }
-        for entry in entries where !changed.contains(entry) { count(entry.sender, by: 1) }
+        for entry in entries where !changed.contains(entry.place) { count(entry.sender, by: 1) }
         guard !isLast, let last = entries.last else {
             state = .known
             changed = []
             return (true, nil)
         }
-        state = .counting(after: last, isStale: false)
+        state = .counting(after: last)
         return (true, last)
     }
 
     /// The query has failed; the next message with a time repeats it. Returns whether it was asked.
     mutating func findFailed() -> Bool {
-        guard case .counting = state else { return false }
-        forget()
-        state = .unknown
-        return true
+        switch state {
+        case .unknown, .known: return false
+        case .counting, .stale:
+            forget()
+            state = .unknown
+            return true
+        }
+    }
+}
+
+extension ScheduledMessage {
+    /// Its place on the schedule, without its sender.
+    fileprivate var place: ScheduledMessage {
+        ScheduledMessage(dueAt: dueAt, device: device, sequence: sequence, sender: SenderID(0))
     }
 }

@@ -46,7 +46,7 @@ struct TopicHub: ~Copyable {
             try check(sender, turn)
         } catch {
             turn.countRefused(error, of: sender)
-            turn.recordSummary(.topic, content.messageID, of: sender, .refused, detail: error.word)
+            turn.recordSummary(.topic, content.messageID, of: sender, .refused, detail: error.detail)
             return turn.reply(.refused(error), to: requester)
         }
         guard !content.isDryRun else {

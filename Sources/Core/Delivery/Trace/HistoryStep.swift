@@ -22,6 +22,25 @@ public struct HistoryStep: Sendable, Equatable {
         public var isOfDevice: Bool { self == .downstream }
     }
 
+    /// Details that take one byte; the raw value is part of the format of the history.
+    public enum UsualDetail: UInt8, Sendable, CaseIterable {
+        case none, nowOrNever, apns, apnsNowOrNever, dryRun, webhook, deletedMessages, sendError
+
+        /// The details in words; empty for none.
+        public var text: String {
+            switch self {
+            case .none: ""
+            case .nowOrNever: "now_or_never"
+            case .apns: "apns"
+            case .apnsNowOrNever: "apns now_or_never"
+            case .dryRun: "dry_run"
+            case .webhook: "webhook"
+            case .deletedMessages: "deleted_messages"
+            case .sendError: "send_error"
+            }
+        }
+    }
+
     /// When it happened.
     public var time: UnixMilliseconds
     /// The device; 0 if unknown.
@@ -40,8 +59,8 @@ public struct HistoryStep: Sendable, Equatable {
     public internal(set) var detailBytes: UInt8 = 0
     public var kind: Kind
     public var step: TraceRecord.Step
-    /// The details if they are usual ones (`usualDetails`), otherwise 0.
-    public internal(set) var detail: UInt8 = 0
+    /// The details if they are usual ones.
+    public internal(set) var detail = UsualDetail.none
 
     /// Creates a step.
     public init(_ kind: Kind, _ step: TraceRecord.Step, sequence: UInt64 = 0, at time: UnixMilliseconds) {
@@ -50,12 +69,6 @@ public struct HistoryStep: Sendable, Equatable {
         self.sequence = sequence
         self.time = time
     }
-
-    /// Details that take one byte; the position is part of the format of the history.
-    public static let usualDetails: [String] = [
-        "", "now_or_never", "apns", "apns now_or_never", "dry_run", "webhook", "deleted_messages",
-        "send_error",
-    ]
 
     /// Whose mailbox the position is in.
     public var owner: UInt64 { kind.isOfDevice ? device : sender }
@@ -88,8 +101,8 @@ public struct HistoryBatch: Sendable, Equatable {
     }
 
     private mutating func add(_ detail: String, to step: inout HistoryStep) {
-        if let usual = HistoryStep.usualDetails.firstIndex(of: detail) {
-            step.detail = UInt8(usual)
+        if let usual = HistoryStep.UsualDetail.allCases.first(where: { $0.text == detail }) {
+            step.detail = usual
         } else {
             let bytes = detail.utf8.prefix(Limits.History.textBytes)
             step.detailBytes = UInt8(bytes.count)

@@ -89,13 +89,8 @@ struct HistorySelection: Sendable {
             }
             all = ([one] + all).sorted { ($0.record.began, $0.node) < ($1.record.began, $1.node) }
             guard isWhole || all[0].node == one.node else { return nil }
-            var record = all[0].record
-            if all.count > 1 {
-                for more in all.dropFirst() { record.add(more.record) }
-                record.steps.sort { $0.time < $1.time }
-                record.steps = Array(record.steps.prefix(Limits.History.stepsShown))
-            }
-            return filter.has(record) ? record : nil
+            let record = HistoryRecord.joined(all.map(\.record), byTime: all.count > 1)
+            return record.flatMap { filter.has($0) ? $0 : nil }
         }
         return .list(
             isWhole ? records.sorted { $0.began > $1.began } : records, next: next,

@@ -111,22 +111,25 @@ struct HistoryGatherer {
     private let port: HistoryPort
     private var gathered = HistoryBatch()
     private var since = Instant.distantPast
+    private var allowance = RefusalAllowance()
+    /// How many steps the next parcel probably has.
+    private var reserved = 0
 
     init(port: HistoryPort) { self.port = port }
 
-    /// Records a message that a session has refused by itself: of several with one reason the first.
+    /// Records a message of an app server that a session has refused by itself: of several without an ID, and with one reason, the first.
     mutating func refused(_ refusal: RefusalRecord, of sender: SenderID?, _ now: Now) {
-        guard !refusal.messageID.isEmpty else { return }
+        guard refusal.isMessage, let sender, allowance.allows(sender, now.monotonic) else { return }
         begin(now.monotonic)
         var step = HistoryStep(.downstream, .refused, at: now.wall)
-        step.sender = sender?.number ?? 0
-        gathered.append(step, id: refusal.messageID, detail: refusal.reason.word)
+        step.sender = sender.number
+        gathered.append(step, id: refusal.messageID, detail: refusal.reason.detail)
     }
 
     private mutating func begin(_ now: Instant) {
         guard gathered.isEmpty else { return }
         since = now
-        gathered.reserve(steps: 2 * Limits.History.stepsPerParcel)
+        gathered.reserve(steps: reserved)
     }
 
     /// Takes the steps of a partition, and empties them.
@@ -149,6 +152,29 @@ struct HistoryGatherer {
         guard !gathered.isEmpty else { return }
         var batch = HistoryBatch()
         swap(&batch, &gathered)
+        reserved = batch.steps.count + batch.steps.count / 4
         port.post(batch, at: now)
+    }
+}
+
+/// How many refusals of sessions are recorded in a second: they cost their sender nothing, and must not push out what became of messages.
+struct RefusalAllowance {
+    private var start = Instant.distantPast
+    private var counts: [SenderID: Int] = [:]
+    private var total = 0
+
+    /// Counts one more of a sender, unless there were as many in this second.
+    mutating func allows(_ sender: SenderID, _ now: Instant) -> Bool {
+        if start.advanced(seconds: 1) <= now {
+            start = now
+            counts.removeAll(keepingCapacity: true)
+            total = 0
+        }
+        guard total < Limits.History.refusalsPerSecond,
+            counts[sender, default: 0] < Limits.History.senderRefusalsPerSecond
+        else { return false }
+        counts[sender, default: 0] += 1
+        total += 1
+        return true
     }
 }

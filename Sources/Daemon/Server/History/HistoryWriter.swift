@@ -13,7 +13,8 @@ final class HistoryWriter {
     private let metrics: MetricShard
     private let log: Log
     private var state: State
-    private var batch = HistoryBatch()
+    /// Small parcels, which are encoded together.
+    private var merged = HistoryBatch()
     /// What is missing in the history, and not yet named there.
     private var gap: HistoryGap?
     private var sweepsAt = Instant.distantPast
@@ -80,17 +81,27 @@ final class HistoryWriter {
         let waiting = port.take()
         if let leftOut = waiting.leftOut { miss(leftOut) }
         for parcel in waiting.parcels {
-            batch.append(parcel)
-            if batch.steps.count >= Limits.History.mergedSteps { writeBatch(now) }
+            // A large one is not copied: it usually has all steps of its messages.
+            if parcel.steps.count >= Limits.History.stepsPerParcel {
+                writeMerged(now)
+                write(parcel, now)
+            } else {
+                merged.append(parcel)
+                if merged.steps.count >= Limits.History.mergedSteps { writeMerged(now) }
+            }
         }
-        writeBatch(now)
+        writeMerged(now)
     }
 
-    private func writeBatch(_ now: Now) {
-        defer { batch.removeAll() }
+    private func writeMerged(_ now: Now) {
+        write(merged, now)
+        merged.removeAll()
+    }
+
+    private func write(_ batch: HistoryBatch, _ now: Now) {
         guard !batch.isEmpty else { return }
         port.hours.withLock { $0?.add(batch) }
-        guard case .writing(let files) = state else { return missBatch() }
+        guard case .writing(let files) = state else { return miss(batch) }
         do throws(TransportError) {
             if let gap {
                 try files.append(gap.steps, now: now.wall)
@@ -99,12 +110,12 @@ final class HistoryWriter {
             try files.append(batch, now: now.wall)
             metrics.add(batch.steps.count, to: .historySteps)
         } catch {
-            missBatch()
+            miss(batch)
             fail(error)
         }
     }
 
-    private func missBatch() {
+    private func miss(_ batch: HistoryBatch) {
         var leftOut: HistoryPort.LeftOut?
         HistoryPort.LeftOut.add(batch, to: &leftOut)
         if let leftOut { miss(leftOut) }

@@ -99,6 +99,21 @@ public enum Refusal: Error, Sendable, Equatable {
         }
     }
 
+    /// The name of the field that is wrong, as on the wire. Returns `nil` if no single field is.
+    public var field: String? {
+        switch self {
+        case .wrongType(let field, _, _), .outOfRange(let field, _, _, _), .notAllowed(let field, _, _),
+            .tooLarge(let field, _, _), .conflict(let field, _), .badAck(.missing(let field)),
+            .badAck(.notAString(let field, _)):
+            field
+        case .reservedKey: "data"
+        default: nil
+        }
+    }
+
+    /// The word, and the field if one is wrong, as the message history has it.
+    public var detail: String { field.map { "\(word) \($0)" } ?? word }
+
     /// Whether the same message may succeed later, so that its ID must be usable again (ccs-xmpp 6).
     public var isRetryable: Bool {
         switch self {

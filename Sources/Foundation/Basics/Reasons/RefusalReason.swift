@@ -22,6 +22,11 @@ public enum RefusalReason: Sendable, Equatable {
         }
     }
 
+    /// The word, and the field if one is wrong, as the message history has it.
+    public var detail: String {
+        if case .refusal(let refusal) = self { refusal.detail } else { word }
+    }
+
     /// The position among `Metric.refusalReasons`, for the label `reason`.
     public var position: Int {
         switch self {

@@ -8,6 +8,7 @@ final class Checkers {
     var durability = DurabilityChecker()
     var conservation = ConservationChecker()
     var endings = EndingChecker()
+    var replacements = ReplacementChecker()
     var identity = IdentityChecker()
     var order = OrderChecker()
     var windows = WindowChecker()
@@ -58,6 +59,7 @@ final class Checkers {
         }
         durability.acknowledged(number, truth, world)
         tokens.acknowledged(message, number, canonical: canonical, truth, world)
+        replacements.acknowledged(number, message, world)
         if message.draft.isDryRun { world.reached(.dryRunAnswered) }
     }
 
@@ -195,6 +197,7 @@ final class Checkers {
     // MARK: Disk
 
     func didApply(_ batch: WriteBatch, _ outcome: CommitOutcome, _ world: World) {
+        replacements.willApply(batch, endings.messages, truth, world)
         endings.didApply(batch, outcome, truth, &fanOuts, world)
         fanOuts.didApply(batch, truth, world)
         caps.didApply(batch, endings, truth, world)
@@ -207,6 +210,7 @@ final class Checkers {
 
     func rolledBack(to state: MemoryState, _ world: World) {
         endings.rolledBack(to: state)
+        replacements.rolledBack(to: state, truth, world)
         fanOuts.rolledBack(to: state, world)
         conservation.check(state, "after a crash", world)
         durability.rolledBack(to: state, truth, world)

@@ -42,6 +42,7 @@ struct CoreChecker {
         world.checkers.fanOuts.check(step, world)
         world.checkers.windows.check(step)
         world.checkers.endings.check(step, world.checkers.truth, world)
+        world.checkers.replacements.check(step, world)
         world.checkers.reconnects.check(step, world.checkers.truth, world)
         for case .putRegistration(let registration) in step.mutations {
             world.checkers.truth.tokens.made(registration)

@@ -234,6 +234,7 @@ struct EndingChecker {
             case .removed:
                 truth.mayBeGone(name) || !truth.registered.contains(name)
                     || truth.cancelling.contains(message.messageID)
+                    || world.checkers.replacements.replaced[message.persistentID] != nil
             default: false
             }
         switch reason {

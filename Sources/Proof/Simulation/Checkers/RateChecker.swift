@@ -45,7 +45,7 @@ struct RateChecker {
     private var deviceUpstream: ReferenceBuckets<DeviceID>
     private var senderUpstream: ReferenceBuckets<SenderID>
     private var topicChanges: ReferenceBuckets<Share>
-    /// Devices and senders with cancellations, which count as messages at a time that no step shows: what is refused of them is not judged.
+    /// Devices and senders with cancellations or replacements, which count as messages at a time that no step shows: what is refused of them is not judged.
     private var cancelling: (devices: Set<DeviceID>, senders: Set<Share>) = ([], [])
     /// Unanswered token requests.
     private var asked: [Requester: SenderID] = [:]
@@ -77,6 +77,10 @@ struct RateChecker {
         switch step.event {
         case .device(_, .submitted(let submission)):
             if case .session(let requester) = submission.replyTo { submitted[requester] = submission }
+            if submission.content.replaces != nil, let author = submission.sender {
+                cancelling.devices.insert(submission.target.device)
+                cancelling.senders.insert(Share(partition: step.partition, sender: author))
+            }
         case .device(let device, .cancel(let request)):
             if let author = request.sender {
                 cancelling.devices.insert(device)

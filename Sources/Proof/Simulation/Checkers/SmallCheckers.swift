@@ -146,6 +146,10 @@ struct AnswerChecker {
         case .repeatedMessageID where message.submissions > 1: break
         // By a clock that is wrong its time may be months ahead.
         case .conflict(field: "send_at", _) where message.draft.sendAt != nil && world.wasInDoubt: break
+        case .messageSent where message.draft.replaces != nil:
+            world.checkers.replacements.refusedAsSent(number, message, world)
+        case .unknownMessage where message.draft.replaces != nil:
+            world.checkers.replacements.refusedAsUnknown(number, message, truth, world)
         case .deviceRateExceeded where world.settings.rates.isLimitedPerDevice: break
         case .senderRateExceeded where world.settings.rates.sender.isLimited: break
         case .draining where link.isDrained || link.owed.contains(number) || link.again.contains(number):
@@ -182,6 +186,18 @@ struct AnswerChecker {
         case .unavailable where draft.lifetimeSeconds == 0: break
         case .tooLarge, .unavailable:
             world.fail("answers", "u\(number) was refused as \(refusal.rawValue)")
+        }
+    }
+}
+
+/// Every accepted message has ended once or is pending, by the store's own counts and by those of the checkers.
+struct ConservationChecker {
+    func check(_ state: MemoryState, _ when: String, _ world: World) {
+        let audit = state.audit()
+        if !audit.holds { world.fail("conservation", "\(when): \(audit)") }
+        let pending = world.checkers.endings.pending
+        if audit.downstreamPending != pending.downstream || audit.upstreamPending != pending.upstream {
+            world.fail("conservation", "\(when): \(audit), but \(pending) are pending")
         }
     }
 }

@@ -42,6 +42,7 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
             lifetimeSeconds: draft.lifetimeSeconds, wantsReceipt: draft.wantsReceipt,
             delaysWhileIdle: draft.delaysWhileIdle, isDryRun: draft.isDryRun, body: draft.messageID)
         content.sendAt = draft.sendAt
+        content.replaces = draft.replaces?.id
         let recipient: Recipient
         switch draft.target {
         case .registration(let name): recipient = .registration(name)

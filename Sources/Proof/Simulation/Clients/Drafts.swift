@@ -9,6 +9,14 @@ struct DownstreamDraft {
         case topic(TopicCondition)
     }
 
+    /// What the message takes the place of.
+    struct Replaced {
+        /// The ID that the sender gave it, or its persistent ID.
+        var id: [UInt8]
+        /// Whether it is the message of another sender.
+        var isOfOther: Bool
+    }
+
     var number: Int
     var target: Target
     var collapseKey: UInt8?
@@ -18,6 +26,7 @@ struct DownstreamDraft {
     var delaysWhileIdle = false
     /// When it is to be sent, by a clock without error. `nil` for at once.
     var sendAt: UnixMilliseconds?
+    var replaces: Replaced?
 
     /// The topic or condition that it is sent to. `nil` if it is sent to a registration.
     var condition: TopicCondition? { if case .topic(let condition) = target { condition } else { nil } }

@@ -92,6 +92,7 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         message.collapseKey = draft.collapseKey.map { "k\($0)" }
         message.lifetimeSeconds = draft.lifetimeSeconds
         message.sendAt = draft.sendAt
+        message.replaces = draft.replaces?.id
         message.wantsReceipt = draft.wantsReceipt
         message.delaysWhileIdle = draft.delaysWhileIdle
         message.isDryRun = draft.isDryRun
@@ -235,6 +236,8 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         case "DEVICE_MESSAGE_RATE_EXCEEDED": .deviceRateExceeded
         case "BAD_REGISTRATION": .senderMismatch
         case "INVALID_JSON": .repeatedMessageID
+        case "MESSAGE_SENT": .messageSent
+        case "UNKNOWN_MESSAGE": .unknownMessage
         default: .internalError
         }
     }

@@ -61,6 +61,13 @@ struct Canaries {
         ):
             let all = delivered[connection] ?? []
             return [event] + all.map { .upstreamFinished(connection, sender, $0, outcome) }
+        case (.forgetsReplaced, .device(let device, .submitted(var submission))):
+            submission.content.replaces = nil
+            return [.device(device, .submitted(submission))]
+        case (.replacesForStrangers, .device(let device, .submitted(var submission))):
+            guard let owner = world.owner(replacedBy: submission) else { return [event] }
+            submission.entitlement = .account(owner)
+            return [.device(device, .submitted(submission))]
         case (.forgetsRepeats, .device(_, .upstreamReceived(var upstream))):
             upstream.persistentID = []
             return [.upstreamReceived(upstream)]
@@ -133,6 +140,8 @@ struct Canaries {
         case (.miscountsGroup, .submission(let requestID, .group(var answer))):
             miscounted(requestID, &answer)
         case (.dropsAnswer, .submission(_, .accepted)) where world.chance(1, in: 5): nil
+        case (.replacesSent, .submission(let requestID, .refused(.messageSent))):
+            .submission(requestID: requestID, .accepted(id: nil, canonical: nil))
         case (.hidesCanonical, .submission(let requestID, .accepted(let id, _))):
             .submission(requestID: requestID, .accepted(id: id, canonical: nil))
         case (.endsReplacedToken, .submission(let requestID, .accepted(_, .some))):
@@ -169,6 +178,8 @@ struct Canaries {
         case (.forgetsSchedule, .device(var state)):
             for at in state.mailbox.indices { state.mailbox[at].dueAt = nil }
             return .device(state)
+        case (.findsNothing, .named(let device, _, let lookup)):
+            return .named(device, [], lookup: lookup)
         case (.losesDue, .expired(let entries)):
             return .expired(entries.filter { if case .scheduled = $0 { false } else { true } })
         case (.leavesOutSubscriber, .device(var state)):
@@ -176,5 +187,23 @@ struct Canaries {
             return .device(state)
         default: return world.canary == nil ? loaded : alterTopics(loaded, world)
         }
+    }
+}
+
+extension World {
+    /// Whether a mutation puts a message that takes the place of others.
+    func isReplacement(_ mutation: Mutation) -> Bool {
+        guard case .putMessage(let message) = mutation, let number = Number.of(message.messageID) else {
+            return false
+        }
+        return checkers.truth.downstream[number]?.draft.replaces != nil
+    }
+
+    /// The sender of the message that a submission of another one is to replace.
+    fileprivate func owner(replacedBy submission: Submission) -> SenderID? {
+        guard let number = Number.of(submission.content.messageID), let id = submission.content.replaces,
+            checkers.truth.downstream[number]?.draft.replaces?.isOfOther == true
+        else { return nil }
+        return checkers.cancellable.first { $0.isNamed(id) }?.sender
     }
 }

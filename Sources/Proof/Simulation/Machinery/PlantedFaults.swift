@@ -145,6 +145,18 @@ extension WorldSettings {
         case losesCancellation
         /// An app server cancels the message of another one.
         case cancelsForStrangers
+        /// The removals of replaced messages never reach the disk.
+        case losesReplacedEnds
+        /// Messages that replace others never reach the disk.
+        case losesReplacements
+        /// Messages that should replace others are sent beside them.
+        case forgetsReplaced
+        /// A message is acknowledged that should replace one that was sent.
+        case replacesSent
+        /// No message is found by an ID.
+        case findsNothing
+        /// An app server replaces the message of another one.
+        case replacesForStrangers
         /// Messages that were to be sent later are sent at once, after their device has been read again.
         case forgetsSchedule
         /// No message is found to be due.

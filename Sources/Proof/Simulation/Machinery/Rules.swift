@@ -33,6 +33,8 @@ public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     case cancelled, cancelledByOwner, cancelledTooLate
     /// An app server tried to cancel the message of another one.
     case cancelledByNobody
+    /// A message took the place of another one, was too late for that, or was to take the place of a stranger's.
+    case replacedByID, replacedTooLate, replacedByNobody
     /// A scheduled message was stored, or sent when it was due.
     case scheduled, scheduledSent
     /// A newer message with the same collapse key replaced one.

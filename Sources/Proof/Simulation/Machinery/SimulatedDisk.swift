@@ -144,8 +144,11 @@ final class SimulatedDisk {
         let hasPosition = batch.mutations.contains {
             if case .putTopicPosition = $0 { true } else { false }
         }
+        let isReplacement = batch.mutations.contains { world.isReplacement($0) }
         batch.mutations.removeAll { mutation in
             switch (world.canary, mutation) {
+            case (.losesReplacedEnds, .removeMessage(_, _, _, reason: .removed)): isReplacement
+            case (.losesReplacements, .putMessage): world.isReplacement(mutation)
             case (.losesSubscription, .putSubscription): true
             case (.losesPositionOfChange, .putTopicPosition): hasSubscription
             case (.movesPositionAlone, .putMessage(let message)): message.topicMessage != nil
@@ -184,7 +187,8 @@ final class SimulatedDisk {
     func load(_ loads: [StoreQuery], partition: Int) {
         let epoch = epoch
         for load in loads {
-            world.after(world.random(1_000...2_000_000), lane: .loads) { [self] in
+            let wait = world.replacements.searchTime(load) ?? world.random(1_000...2_000_000)
+            world.after(wait, lane: .loads) { [self] in
                 guard epoch == self.epoch else { return }
                 let hasFailed = world.chance(world.faults.failedLoads, in: 100)
                 if hasFailed { world.countFault() }

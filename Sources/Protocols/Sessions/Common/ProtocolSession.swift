@@ -27,18 +27,21 @@ public struct SessionIO: ~Copyable {
 
     public init() {}
 
-    /// Records a refusal. One without a message ID, and with the same reason and sender as the last, is counted with it: the history has
-    /// each message by its ID.
+    /// Records a refusal, usually of a message. One without a message ID, and with the same reason and sender as the last, is counted with
+    /// it: the history has each message by its ID.
     mutating func refuse(
-        _ reason: RefusalReason, sender: SenderID? = nil, to: [UInt8] = [], messageID: [UInt8] = []
+        _ reason: RefusalReason, sender: SenderID? = nil, to: [UInt8] = [], messageID: [UInt8] = [],
+        isMessage: Bool = true
     ) {
         if messageID.isEmpty, let last = refusals.last, last.reason.position == reason.position,
-            last.sender == sender
+            last.reason.detail == reason.detail, last.sender == sender, last.isMessage == isMessage
         {
             refusals[refusals.count - 1].count += 1
             return
         }
-        refusals.append(RefusalRecord(reason: reason, sender: sender, to: to, messageID: messageID))
+        refusals.append(
+            RefusalRecord(
+                reason: reason, sender: sender, to: to, messageID: messageID, isMessage: isMessage))
     }
 
     /// Closes the connection because of a command for another kind of session: connections were mixed up, so no further command
@@ -51,9 +54,10 @@ public struct SessionIO: ~Copyable {
 
     /// Records a refusal that is also an answer of the protocol.
     mutating func refuse(
-        _ refusal: Refusal, sender: SenderID? = nil, to: [UInt8] = [], messageID: [UInt8] = []
+        _ refusal: Refusal, sender: SenderID? = nil, to: [UInt8] = [], messageID: [UInt8] = [],
+        isMessage: Bool = true
     ) {
-        refuse(.refusal(refusal), sender: sender, to: to, messageID: messageID)
+        refuse(.refusal(refusal), sender: sender, to: to, messageID: messageID, isMessage: isMessage)
     }
 }
 
@@ -81,10 +85,13 @@ public struct RefusalRecord: Sendable, Equatable {
     public var to: [UInt8]
     /// The message ID of the first request, truncated to `Limits.History.textBytes`.
     public var messageID: [UInt8]
+    /// Whether it is a message of an app server that was refused, and not a change of groups, topics or registrations.
+    public var isMessage: Bool
     /// Requests, messages or tokens refused for this reason.
     public var count = 1
 
-    init(reason: RefusalReason, sender: SenderID?, to: [UInt8], messageID: [UInt8]) {
+    init(reason: RefusalReason, sender: SenderID?, to: [UInt8], messageID: [UInt8], isMessage: Bool) {
+        self.isMessage = isMessage
         self.reason = reason
         self.sender = sender
         self.to = Array(to.prefix(Limits.Log.refusedTextBytes))

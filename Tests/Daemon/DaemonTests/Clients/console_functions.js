@@ -281,8 +281,11 @@ same('a word that is no reason', reasonOf('apns'), undefined);
 same('reasons of other codes', reasonsOf('INVALID_JSON').every(({ code, meaning: text }) => code === 'INVALID_JSON' && text), true);
 
 each('detailOf', detailOf, [
-  [undefined, { word: '', apple: '' }], ['two words', { word: 'two words', apple: '' }], ['apns_bad_token', { word: 'apns_bad_token', apple: '' }],
-  ['apns_bad_token 400 BadDeviceToken', { word: 'apns_bad_token', apple: '400 BadDeviceToken' }],
+  [undefined, { word: '', field: '', apple: '' }], ['two words', { word: 'two words', field: '', apple: '' }],
+  ['apns_bad_token', { word: 'apns_bad_token', field: '', apple: '' }],
+  ['apns_bad_token 400 BadDeviceToken', { word: 'apns_bad_token', field: '', apple: '400 BadDeviceToken' }],
+  ['out_of_range time_to_live', { word: 'out_of_range', field: 'time_to_live', apple: '' }],
+  ['apns now_or_never', { word: 'apns now_or_never', field: '', apple: '' }],
 ]);
 
 // What needs elements: not where the functions are tried without a browser.

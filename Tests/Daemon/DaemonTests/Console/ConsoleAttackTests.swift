@@ -48,6 +48,13 @@ struct ConsoleAttackTests {
             }
             try expectText(bench, page)
         }
+        // What the history has of it, when it has ended.
+        _ = try bench.daemon.ctl("messages", "cancel", device.token, Self.markup)
+        try eventually("it is recorded") { try bench.daemon.steps(of: Self.markup).last == "cancelled" }
+        for page in ["messages/\(escaped)", "messages/\(sender.id)"] {
+            try bench.go(page)
+            try expectText(bench, "\(page) after its end")
+        }
         try bench.go("messages/%3Cimg")
         try bench.evaluate("document.querySelector('main').append(\(ConsoleBench.literal(Self.markup)))")
         try expectText(bench, "a text node")

@@ -79,7 +79,10 @@ final class OperatorAPIBench {
     }
 
     /// Runs ccsctl over the API.
-    func ctl(as name: String, _ words: String...) throws -> Tool {
+    func ctl(as name: String, _ words: String...) throws -> Tool { try ctl(as: name, words) }
+
+    /// Runs ccsctl over the API.
+    func ctl(as name: String, _ words: [String]) throws -> Tool {
         let file = daemon.directory.appendingPathComponent("\(name).token")
         try Data((tokens[name, default: ""] + "\n").utf8).write(to: file)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)

@@ -222,6 +222,22 @@ import Transport
         try files.append(batch(1...5), now: Self.start)
         #expect(!isFound(6, in: files))
     }
+
+    @Test func aFloodOfRefusalsLeavesRoomForOtherSenders() {
+        let start = Instant(nanoseconds: 0)
+        var allowance = RefusalAllowance()
+        func allowed(_ sender: UInt64, _ tries: Int, at now: Instant) -> Int {
+            (0..<tries).count { _ in allowance.allows(SenderID(sender), now) }
+        }
+        let limit = Limits.History.senderRefusalsPerSecond
+        let flood = allowed(1, 10 * limit, at: start)
+        let other = allowed(2, 1, at: start.advanced(milliseconds: 999))
+        #expect(flood == limit && other == 1)
+        let next = start.advanced(seconds: 1)
+        let again = allowed(1, 10 * limit, at: next)
+        let others = (3..<1_000 as Range<UInt64>).reduce(0) { $0 + allowed($1, 10, at: next) }
+        #expect(again == limit && others == Limits.History.refusalsPerSecond - limit)
+    }
 }
 
 /// The names in a folder.

@@ -11,8 +11,14 @@ extension Limits {
         public static let shareOfDevice = 10
         /// Bytes of a message's ID, and of details, that are recorded: what a length of one byte holds.
         public static let textBytes = 255
-        /// Steps that a reactor gathers before it passes them on: 14 KiB, so that the lock costs less than 1 ns per step.
-        public static let stepsPerParcel = 256
+        /// Steps that a reactor gathers before it passes them on: 450 KiB, so that a message usually has all of its steps in one parcel, which
+        /// the writer need not copy.
+        public static let stepsPerParcel = 8_192
+        /// Refusals of one sender that a reactor records in a second, of those that never reach a device's partition: with the longest IDs a GiB
+        /// takes nine hours, while as many bytes of real messages take minutes.
+        public static let senderRefusalsPerSecond = 100
+        /// The same of all senders.
+        public static let refusalsPerSecond = 1_000
         /// Milliseconds after which gathered steps are passed on and written: with those of the writer a crash costs less than a second.
         public static let gatherMilliseconds: Int64 = 250
         /// Steps that may wait for the writer: half a second of 300,000 messages a second, 16 MB; more are left out and counted.

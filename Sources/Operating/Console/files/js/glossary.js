@@ -52,10 +52,11 @@ export function reasonOf(reason) {
   return error && { ...error, meaning: meaning(reason, 'refusal') };
 }
 
-/** Splits the detail of a step into its word, and what Apple has answered. */
+/** Splits the detail of a step into its word, the field that is wrong in a refused message, and what Apple has answered. */
 export function detailOf(detail = '') {
   const [word, ...rest] = detail.split(' ');
-  return word.startsWith('apns_') ? { word, apple: rest.join(' ') } : { word: detail, apple: '' };
+  if (word.startsWith('apns_')) return { word, field: '', apple: rest.join(' ') };
+  return rest.length === 1 && reasonOf(word) ? { word, field: rest[0], apple: '' } : { word: detail, field: '', apple: '' };
 }
 
 /** Creates a word that shows its meaning when it is pressed or pointed at. */

@@ -152,7 +152,7 @@ public struct FindMessages: OperatorCommand {
         "messages find",
         "Find messages in the history, by ID, sender, time and outcome: what happened to each, and when.",
         details: [
-            "The ID is the message_id that the app server or app gave the message, or the persistent ID under which the device got it, also as the name that HTTP v1 returns. The history has the steps of the last history_hours, also of refused and delivered messages, and never the content. A message to a topic or a group is found with its copies for the devices.",
+            "The ID is the message_id that the app server or app gave the message, or the persistent ID under which the device got it, also as the name that HTTP v1 returns. The history has the steps of the last history_hours, also of refused and delivered messages, and never the content. A message to a topic or a group is found with its copies for the devices. Of messages that are refused before any device is looked up, as for a malformed token, up to \(Limits.History.senderRefusalsPerSecond) in a second of each sender and reactor are recorded.",
             "An ID is found at once. Without one the history is read from its end, some thousand messages or files of the time span for each page, which may therefore have few messages or none.",
             "In a cluster all nodes are asked, and an answer names those that did not answer in time.",
         ])

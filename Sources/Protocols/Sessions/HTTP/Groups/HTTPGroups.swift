@@ -31,7 +31,7 @@ extension HTTPSession {
                 let check = GroupCheck(change)
                 for (index, token) in change.tokens.enumerated() {
                     guard let name = settings.seal.name(of: token.raw) else {
-                        io.refuse(.invalidToken, sender: sender, to: token)
+                        io.refuse(.invalidToken, sender: sender, to: token, isMessage: false)
                         check.recordResult(.refused(.invalidToken), at: index)
                         continue
                     }

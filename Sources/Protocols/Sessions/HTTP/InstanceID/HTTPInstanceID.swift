@@ -22,7 +22,7 @@ extension HTTPSession {
             let sender = try sender(of: request, now)
             let query = try Self.query(of: request)
             guard let name = settings.seal.name(of: token.raw) else {
-                io.refuse(.invalidToken, sender: sender, to: token)
+                io.refuse(.invalidToken, sender: sender, to: token, isMessage: false)
                 throw HTTPRefusal(.errorObject("InvalidToken", .badRequest))
             }
             io.events.append(
@@ -40,7 +40,7 @@ extension HTTPSession {
             let sender = try sender(of: request, now)
             let token = captured[0]
             guard let name = settings.seal.name(of: token.raw) else {
-                io.refuse(.invalidToken, sender: sender, to: token)
+                io.refuse(.invalidToken, sender: sender, to: token, isMessage: false)
                 throw HTTPRefusal(.errorObject("InvalidToken", .badRequest))
             }
             guard let topic = TopicName(captured[1]) else { throw HTTPRefusal(.malformedTopic) }
@@ -75,7 +75,8 @@ extension HTTPSession {
             let batch = TokenBatch(tokens: tokens.count)
             for (index, token) in tokens.enumerated() {
                 guard let text = token.text, let name = settings.seal.name(of: Array(text.utf8).raw) else {
-                    io.refuse(.invalidToken, sender: sender, to: Array((token.text ?? "").utf8))
+                    io.refuse(
+                        .invalidToken, sender: sender, to: Array((token.text ?? "").utf8), isMessage: false)
                     batch.recordResult(.malformed, at: index)
                     continue
                 }

@@ -78,10 +78,10 @@ async function advice(row, signal) {
 
 /** The reason of a refusal in words, and whether the message may be sent again: the texts of ccsctl explain. */
 function refusal(detail) {
-  const { word, apple } = detailOf(detail);
+  const { word, field, apple } = detailOf(detail);
   const known = reasonOf(word);
   if (!known) return `Refused${word ? `: ${word}` : ''}.${answerOf(apple)}`;
-  return `Refused with ${known.code}: ${known.meaning}${answerOf(apple)} ${known.again === 'later' ? 'Send it again later, with exponential backoff.'
+  return `Refused with ${known.code}: ${known.meaning}${field && ` The field is ${field}.`}${answerOf(apple)} ${known.again === 'later' ? 'Send it again later, with exponential backoff.'
     : 'The same message will be refused again: correct it first.'}`;
 }
 

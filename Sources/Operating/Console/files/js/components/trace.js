@@ -111,8 +111,8 @@ function noteItem(text) {
 export function stepItem(step) {
   const [arrow, direction] = arrows[step.direction] ?? ['·', step.direction];
   const kind = bad.has(step.step) ? 'bad' : good.has(step.step) ? 'good' : '';
-  const { word, apple } = detailOf(step.detail);
-  const detail = word && [term(word, ['refusal', 'close reason']), apple && ` ${apple}`];
+  const { word, field, apple } = detailOf(step.detail);
+  const detail = word && [term(word, ['refusal', 'close reason']), (field || apple) && ` ${field || apple}`];
   return h('li', { class: kind },
     h('time', { datetime: step.time, title: time(step.time) }, clock(step.time)),
     h('span', { class: 'arrow', title: direction },
