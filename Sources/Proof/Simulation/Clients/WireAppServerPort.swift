@@ -178,7 +178,8 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
             let login = nextLogin()
             transmit { $0.authenticate(login, out: &$1) }
         case .acknowledged(let id, let token): answered(id, .acknowledged(canonical: canonical(token)))
-        case .refused(let id, let error, _): answered(id, .refused(Self.refusal(error)))
+        case .refused(let id, let error, let description):
+            answered(id, .refused(Self.refusal(error, description)))
         case .receipt(let receipt):
             guard let number = receipt["original_message_id"].flatMap({ Number.of(Array($0.utf8)) }) else {
                 return world.fail("wire", "a receipt has no original message ID")
@@ -228,8 +229,10 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         client.receive(.answer(number: number, answer), link)
     }
 
-    private static func refusal(_ error: String) -> Refusal {
+    private static func refusal(_ error: String, _ description: String) -> Refusal {
         switch error {
+        case "INVALID_JSON" where description.contains("send_at"):
+            .conflict(field: "send_at", reason: "")
         case "SERVICE_UNAVAILABLE": .unavailable
         case "DEVICE_UNREGISTERED": .notRegistered
         case "CONNECTION_DRAINING": .draining
