@@ -21,6 +21,8 @@ extension Bench {
                 .init(
                     "server_cpu_us_per_online_subscriber",
                     result.serverMicroseconds.map { .number($0) } ?? .null),
+                .init(
+                    "net_cpu_us_per_online_subscriber", result.netMicroseconds.map { .number($0) } ?? .null),
                 .init("stored_bytes_per_offline_subscriber", result.storedBytes.map { .number($0) } ?? .null),
                 .init("online_delivery", result.delivery.json),
                 .init("online_delivery_seconds", .number(result.deliverySeconds)),
@@ -37,9 +39,9 @@ extension Bench {
         var lines = [
             "fan-out to \(Figure.whole(subscribers)) subscribers, \(Figure.whole(online)) of them online: accepted after \(Figure.fixed(result.acceptSeconds * 1_000, 1)) ms, done after \(Figure.fixed(result.seconds, 2)) s"
         ]
-        if let each = result.serverMicroseconds {
+        if let each = result.serverMicroseconds, let net = result.netMicroseconds {
             lines.append(
-                "arrival at those online: \(result.delivery.text), the last after \(Figure.fixed(result.deliverySeconds, 2)) s, \(Figure.fixed(each, 1)) us CPU each"
+                "arrival at those online: \(result.delivery.text), the last after \(Figure.fixed(result.deliverySeconds, 2)) s, \(Figure.fixed(each, 1)) us CPU each, \(Figure.fixed(net, 1)) us without the other messages"
             )
         }
         if let bytes = result.storedBytes {

@@ -13,8 +13,10 @@ final class FanoutRun {
         var acceptSeconds = 0.0
         /// Seconds from the request until all partitions had the message, and all online subscribers.
         var seconds = 0.0
-        /// Server CPU in that time, in microseconds for each online subscriber, other messages included; `nil` if none is online.
+        /// Server CPU in that time, in microseconds for each online subscriber; `nil` if none is online.
         var serverMicroseconds: Double?
+        /// The same without what the other messages cost when they are alone.
+        var netMicroseconds: Double?
         /// Latency from the request to the delivery to online subscribers.
         var delivery: Latencies
         /// Seconds from the request to the last of these deliveries.
@@ -95,11 +97,13 @@ final class FanoutRun {
         let stored = target.storedBytes
         let row = further > 0 ? try sendMore(further) : nil
         let offline = subscribers - online.count
+        let each =
+            online.isEmpty ? nil : Double(fourth.server - third.server) / 1_000 / Double(online.count)
+        let others = Double(meanwhile.messages) * before.serverMicroseconds / Double(max(1, online.count))
         return Result(
             acceptSeconds: Double(accepted.nanoseconds - start.nanoseconds) / 1e9,
             seconds: Double(end.nanoseconds - start.nanoseconds) / 1e9,
-            serverMicroseconds: online.isEmpty
-                ? nil : Double(fourth.server - third.server) / 1_000 / Double(online.count),
+            serverMicroseconds: each, netMicroseconds: each.map { $0 - others },
             delivery: Latencies(members.counters.deliveryTimes),
             deliverySeconds: max(0, Double(members.counters.lastDelivery - start.nanoseconds) / 1e9),
             before: before, meanwhile: meanwhile, residentKiB: resident,
@@ -113,7 +117,7 @@ final class FanoutRun {
         let members = try Receivers(bench, target, online)
         let load = try bench.appServers(
             target, online, members, name: "own", lifetimeSeconds: Bench.lifetime)
-        let result = try load.send(online.count)
+        let result = try load.send(online.count, untilArrival: true)
         members.finish(bench)
         try target.restart()
         return result
@@ -163,10 +167,12 @@ final class FanoutRun {
         var most = 0
         var pause = 5
         while true {
-            let topics = try target.control(ShowStatus()).topics
             most = max(most, probe.residentKiB)
-            bench.progress.show("recipients", topics.recipients, of: online.count)
-            if topics.inProgress == 0, members.counters.delivered >= online.count {
+            bench.progress.show("recipients", members.counters.delivered, of: online.count)
+            // The server is not asked before, since its answer costs as much as many recipients.
+            if members.counters.delivered >= online.count,
+                try target.control(ShowStatus()).topics.inProgress == 0
+            {
                 bench.progress.clear()
                 return most
             }

@@ -74,14 +74,18 @@ final class LoadRun {
         return results
     }
 
-    /// Sends `count` messages as fast as the windows allow.
-    func send(_ count: Int) throws(BenchError) -> LoadResult {
+    /// Sends `count` messages as fast as the windows allow; `untilArrival`: until all of them have arrived, too.
+    func send(_ count: Int, untilArrival: Bool = false) throws(BenchError) -> LoadResult {
         bench.separate(target)
         let begin = beginMeasuring()
         self.begin(.window, limit: count)
         let before = begin.messages + begin.refused
         let end = Now.read().monotonic.advanced(seconds: 60 + count / 500)
-        while counters.acknowledged + counters.refused - before < count, Now.read().monotonic < end {
+        func isDone() -> Bool {
+            counters.acknowledged + counters.refused - before >= count
+                && (!untilArrival || counters.delivered - begin.delivered >= count)
+        }
+        while !isDone(), Now.read().monotonic < end {
             bench.turn(milliseconds: 5)
             bench.progress.show("messages", counters.acknowledged + counters.refused - before, of: count)
         }
