@@ -8,6 +8,8 @@ final class PartitionBox {
     var core: Partition
     var events: [Event] = []
     var batches: [WriteBatch] = []
+    /// Number of batches that it has made; in a cluster each is a record in the log of the partition, or part of one.
+    var batchesMade = 0
     /// Batches that are applied, but not reported yet.
     var outcomes: [CommitOutcome] = []
     var loads: [StoreQuery] = []
@@ -132,6 +134,7 @@ final class Harness {
         if let batch = partition.core.endTurn() {
             if batch.isDurable { durableBatches += 1 }
             partition.batches.append(batch)
+            partition.batchesMade += 1
         }
         var effects = Effects()
         swap(&effects, &partition.core.effects)

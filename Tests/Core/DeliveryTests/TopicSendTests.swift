@@ -75,6 +75,20 @@ import Testing
         #expect(bench.topicMembers == Self.counts(bench, names).reduce(0, +))
     }
 
+    @Test(
+        "A topic message is one batch in each partition, and two more in that of its sender, for any number of subscribers",
+        arguments: [0, 3, 400])
+    func records(_ subscribers: Int) {
+        let (bench, _) = Self.bench(subscribers)
+        let before = bench.partitions.map(\.batchesMade)
+        Self.submit(bench, 1)
+        bench.settle()
+        var made = zip(bench.partitions, before).map { $0.batchesMade - $1 }
+        #expect(bench.store.topicLogs.mapValues(\.count) == [0: 1, 1: 1, 2: 1], "canary")
+        made[PartitionKey.sender(Harness.sender).partition(of: 3)] -= 2
+        #expect(made == [1, 1, 1])
+    }
+
     @Test("A topic message is sent to a connected device at once, and to an absent one at its next login")
     func delivery() {
         let (bench, names) = Self.bench(2)
