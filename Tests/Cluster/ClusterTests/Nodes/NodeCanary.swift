@@ -8,7 +8,6 @@ enum NodeCanary: CaseIterable {
     case ignoresLateTurns
     case ignoresLateCommands
     case believesReleased
-    case waitsWhenSurrendered
     // Sessions.
     case letsInWhileLeaving
     case keepsSessions
@@ -69,7 +68,6 @@ enum NodeCanary: CaseIterable {
         case .ignoresFences: 118
         case .ignoresLateTurns: 119
         case .believesReleased: 372
-        case .waitsWhenSurrendered: 500
         default: 0
         }
     }

@@ -96,12 +96,9 @@ extension NodeWorld {
         let hosted = turns.all.compactMap { $0 }
         if canary == .ignoresGate { for partition in hosted { partition.leased = nil } }
         let leaving = hosted.filter { canary == .letsInWhileLeaving && $0.presence == .leaving }
-        let surrendered = hosted.filter { canary == .waitsWhenSurrendered && $0.presence == .surrendered }
-        for partition in surrendered { partition.leased?.lease = WorldLease() }
-        for partition in leaving + surrendered { partition.presence = .serving }
+        for partition in leaving { partition.presence = .serving }
         letOut()
         for partition in leaving { partition.presence = .leaving }
-        for partition in surrendered { partition.presence = .surrendered }
     }
 
     /// Has the store read a device; now and then, that takes a while.
