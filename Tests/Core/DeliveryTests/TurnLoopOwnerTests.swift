@@ -155,6 +155,26 @@ import Testing
         loop.endTurn()
     }
 
+    @Test("a partition leaves after a while although the store has not answered")
+    func leavesLate() throws {
+        let node = Node()
+        let loop = try #require(node.loop)
+        loop.take(0, node.lease, make: Node.make)
+        loop.fencePassed(0)
+        loop.accept(Self.submitted, now: node.now)
+        let queries = node.turn(loop).effects.loads
+        loop.endTurn()
+        _ = loop.leave(0, 1)
+        node.time = node.time.advanced(milliseconds: Limits.Cluster.leaveMilliseconds - 1)
+        #expect(loop.removeLeft().left.isEmpty)
+        node.time = node.time.advanced(milliseconds: 1)
+        #expect(loop.removeLeft().left.map(\.number) == [1] && loop.leader != nil)
+        for query in queries { loop.handle(report: .loaded(.failed(query.query)), of: 0, now: node.now) }
+        _ = node.turn(loop)
+        loop.endTurn()
+        #expect(loop.removeLeft().left.isEmpty && loop.leader == nil, "it is reported once")
+    }
+
     @Test(
         "topic messages that not all partitions have are no longer counted here when their partition has left"
     )

@@ -37,7 +37,7 @@ public enum NodeRouterEvent: Sendable {
     case took(partition: Int)
     /// A partition is to be released to a node.
     case leaves(partition: Int, to: NodeNumber)
-    /// The reactors have left a partition, for `NodeRouterEffect.leave` with this number: no batch of theirs comes any more.
+    /// The reactors have left a partition, for `NodeRouterEffect.leave` with this number: a batch that still comes is refused.
     case left(partition: Int, UInt64)
     /// The reactor of a partition that was taken waits until it has the events that it had passed on before.
     case fence(partition: Int)

@@ -1,12 +1,21 @@
+import Basics
+
 /// A partition that is served as soon as its place is free.
 struct AwaitedPartition {
     var make: () -> Partition
     var lease: any DecisionLease
 }
 
+/// A partition that was to leave: the number of the last request for that, and when it has left whatever the store still owes it.
+struct Leave {
+    var number: UInt64
+    var until: Instant
+}
+
 /// What has become of partitions that were to leave a reactor.
 public struct Departures {
-    /// Those that have left, with the numbers of the requests for that: the store owes them nothing, and no batch of theirs comes any more.
+    /// Those that have left, with the numbers of the requests for that. The store owes them nothing, or answers too late: what depends on
+    /// that is refused.
     public var left: [(partition: Int, number: UInt64)] = []
     /// Whether one that has come back is served from the next turn on, which must follow.
     public var needsTurn = false
@@ -62,7 +71,9 @@ extension TurnLoop {
     public func leave(_ partition: Int, _ number: UInt64) -> [WebhookOrder] {
         elsewhere.events += doors[partition].leave()
         awaited[partition] = nil
-        leaves[partition] = number
+        let now = leaseTime?() ?? .distantPast
+        leaves[partition] = Leave(
+            number: number, until: now.advanced(milliseconds: Limits.Cluster.leaveMilliseconds))
         guard let hosted = all[partition - first] else { return [] }
         if hosted.presence == .serving { hosted.presence = .leaving }
         // What waits for its lease leaves, or is answered.
@@ -73,7 +84,7 @@ extension TurnLoop {
     /// Removes the partitions that have left, and serves those that have come back, from the next turn on. Called between turns, with what
     /// collects the last counts of those that are removed.
     ///
-    /// Requests that wait for the store are handled first: another node gets the partition once they are answered.
+    /// Requests that wait for the store are handled first: another node gets the partition once they are answered, or after a while.
     public func removeLeft(_ collect: (inout Effects) -> Void = { _ in }) -> Departures {
         var departures = Departures()
         for at in all.indices {
@@ -89,10 +100,12 @@ extension TurnLoop {
             for event in events { queue(event, of: partition) }
             departures.needsTurn = true
         }
-        for (partition, number) in leaves where all[partition - first] == nil {
-            departures.left.append((partition, number))
+        guard !leaves.isEmpty else { return departures }
+        let now = leaseTime?() ?? .distantFuture
+        for (partition, leave) in leaves where all[partition - first] == nil || leave.until <= now {
+            departures.left.append((partition, leave.number))
+            leaves[partition] = nil
         }
-        for left in departures.left { leaves[left.partition] = nil }
         return departures
     }
 }

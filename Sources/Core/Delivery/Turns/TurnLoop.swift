@@ -32,8 +32,8 @@ public final class TurnLoop {
     var doors: [PartitionDoor]
     /// The partitions of this reactor that come back before the store has answered all that they had asked it before they left.
     var awaited: [Int: AwaitedPartition] = [:]
-    /// The partitions that were to leave and have not, with the numbers of the last requests for that.
-    var leaves: [Int: UInt64] = [:]
+    /// The partitions that were to leave and have not.
+    var leaves: [Int: Leave] = [:]
     /// The part of the partitions that ticks next.
     public private(set) var tickPart = 0
 

@@ -195,7 +195,7 @@ extension ClusterHost {
         report(lost: hosted.partition)
     }
 
-    /// Has the reactors leave a partition; its own one reports when no batch of it comes any more.
+    /// Has the reactors leave a partition; its own one reports when it has (`ReactorHost.removeLeft`).
     func leave(_ partition: Int, _ number: UInt64) {
         // Events that the partition still gets come first, and reports of failed batches: it is not to wait for them.
         postIncoming()

@@ -45,6 +45,9 @@ extension Limits {
         public static let drainHandovers = 4
         /// Milliseconds after which a handover is undone: the successor has not taken the partition.
         public static let handoverMilliseconds: Int64 = 2_000
+        /// Milliseconds that a handover waits until the store owes the partition nothing: longer than a read takes, and a small part of the time
+        /// for a handover. What is read later is refused.
+        public static let leaveMilliseconds: Int64 = 500
         /// Milliseconds until a handover is tried again that failed: what prevented it may last.
         public static let handoverRetryMilliseconds: Int64 = 5_000
         /// Records that a successor may be behind: some milliseconds at the highest rate.
