@@ -90,7 +90,7 @@ final class NodeWorld {
         after(1_000) { $0.relink() }
         after(300_000) { $0.work() }
         after(1_500_000) { $0.trouble() }
-        // A handover without faults is noticed by nobody.
+        // No client notices a handover without faults.
         after(Self.settledMicroseconds + draw(0...1_500_000)) { world in
             let partition = Int(world.draw(0...Int64(Self.partitions - 1)))
             for node in world.nodes { world.handOver(partition, node) }
