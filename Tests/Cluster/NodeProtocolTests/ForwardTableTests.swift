@@ -34,7 +34,7 @@ import Testing
 
     @Test("an answer is passed on once")
     func once() {
-        var table = ForwardTable(node: 1)
+        var table = ForwardTable(node: 1, partitions: 16)
         let isOpen = table.open(forget(7), to: 2, now: noon)
         #expect(isOpen && table.count == 1 && table.deadline == noon.advanced(milliseconds: 15_000))
         let other = table.receives(answer(8), for: session)
@@ -47,7 +47,7 @@ import Testing
 
     @Test("what could not be sent is no longer waited for, and others are")
     func withdrawn() {
-        var table = ForwardTable(node: 1)
+        var table = ForwardTable(node: 1, partitions: 16)
         _ = table.open(forget(1), to: 2, now: noon)
         _ = table.open(forget(2), to: 2, now: noon)
         table.withdraw(forget(1))
@@ -59,7 +59,7 @@ import Testing
 
     @Test("what is not answered in time is refused, and a later answer is dropped")
     func overdue() {
-        var table = ForwardTable(node: 1, milliseconds: 100)
+        var table = ForwardTable(node: 1, partitions: 16, milliseconds: 100)
         _ = table.open(forget(1), to: 2, now: noon)
         _ = table.open(forget(2), to: 3, now: noon.advanced(milliseconds: 50))
         #expect(table.overdue(now: noon.advanced(milliseconds: 99)).isEmpty)
@@ -75,7 +75,7 @@ import Testing
 
     @Test("a lost node's requests are refused, those of others stay")
     func lost() {
-        var table = ForwardTable(node: 1)
+        var table = ForwardTable(node: 1, partitions: 16)
         for id in 0..<9 as Range<UInt32> { _ = table.open(forget(id), to: UInt16(2 + id % 3), now: noon) }
         #expect(table.lost(3).count == 3 && table.count == 6)
         #expect(table.lost(3).isEmpty)
@@ -85,7 +85,7 @@ import Testing
 
     @Test("the loss of the node that a request is passed on to refuses it as well")
     func lostOnward() {
-        var table = ForwardTable(node: 1)
+        var table = ForwardTable(node: 1, partitions: 16)
         _ = table.open(forget(1), to: 2, onward: 3, now: noon)
         _ = table.open(forget(2), to: 2, onward: 2, now: noon)
         _ = table.open(forget(3), to: 2, now: noon)
@@ -96,7 +96,7 @@ import Testing
 
     @Test("a request of another node's session is not tracked, nor is an event without an answer")
     func untracked() {
-        var table = ForwardTable(node: 1)
+        var table = ForwardTable(node: 1, partitions: 16)
         let isOpen = (
             table.open(forget(1, node: 2), to: 3, now: noon),
             table.open(.unseen(DeviceID(1)), to: 3, now: noon)
@@ -111,7 +111,7 @@ import Testing
     @Test(
         "a request that comes back is answered here: neither the loss of the other node nor time refuses it")
     func comesBack() {
-        var table = ForwardTable(node: 1)
+        var table = ForwardTable(node: 1, partitions: 16)
         _ = table.open(forget(1), to: 2, now: noon)
         let isTaken = table.receives(forget(1))
         #expect(isTaken && table.count == 0 && table.lost(2).isEmpty)
@@ -123,7 +123,7 @@ import Testing
 
     @Test("a request that goes on to a third node waits for that one")
     func goesOn() {
-        var table = ForwardTable(node: 1, milliseconds: 100)
+        var table = ForwardTable(node: 1, partitions: 16, milliseconds: 100)
         _ = table.open(forget(1), to: 2, now: noon)
         _ = table.open(forget(1), to: 3, now: noon.advanced(milliseconds: 60))
         #expect(table.count == 1 && table.lost(2).isEmpty)
@@ -133,7 +133,7 @@ import Testing
 
     @Test("a full table takes no more requests, but still events without an answer")
     func full() {
-        var table = ForwardTable(node: 1, limit: 2)
+        var table = ForwardTable(node: 1, partitions: 16, limit: 2)
         let opened = (0..<3 as Range<UInt32>).map { table.open(forget($0), to: 2, now: noon) }
         #expect(opened == [true, true, false] && table.count == 2)
         let isSent = table.open(.unseen(DeviceID(1)), to: 2, now: noon)
@@ -145,7 +145,7 @@ import Testing
 
     @Test("messages that are passed on to a partition again wait for the later answer")
     func copies() {
-        var table = ForwardTable(node: 1, milliseconds: 100)
+        var table = ForwardTable(node: 1, partitions: 16, milliseconds: 100)
         let published = Event.topicLog(3, .published([], from: 0))
         _ = table.open(published, to: 2, of: 3, now: noon)
         _ = table.open(.topicLog(2, .published([], from: 0)), to: 2, of: 2, now: noon)
@@ -164,7 +164,7 @@ import Testing
             category: [], messageID: [], persistentID: [], lifetimeSeconds: 0, body: [])
         let event = Event.sender(SenderID(9), .upstreamResolved(upstream, from: TokenName(name)))
         let counted = Event.device(name.device, .upstreamAnswered(name.number, requester(6)))
-        var table = ForwardTable(node: 1)
+        var table = ForwardTable(node: 1, partitions: 16)
         _ = table.open(event, to: 2, now: noon)
         #expect(table.count == 2)
         let isStored = table.receives(.device(.upstreamStored(requestID: 6)), for: session)
@@ -172,7 +172,7 @@ import Testing
         let isLate = table.receives(counted)
         #expect(!isLate)
         // Of the session of another node only the partition's part is tracked here. It does not see that the second node is lost.
-        var second = ForwardTable(node: 3)
+        var second = ForwardTable(node: 3, partitions: 16)
         _ = second.open(event, to: 2, now: noon)
         let answers = second.lost(2).flatMap(\.parts)
         #expect(texts(answers).last == "device.upstreamAnswered" && answers.count == 2)
@@ -191,7 +191,7 @@ import Testing
         let due = ReceiptDue(
             message: name, sequence: SequenceNumber(8), sender: SenderID(9), messageID: [], category: [],
             deliveredAt: 0, requester: nil)
-        var table = ForwardTable(node: 1)
+        var table = ForwardTable(node: 1, partitions: 16)
         _ = table.open(.sender(SenderID(9), .receiptDue(due)), to: 2, now: noon)
         #expect(texts(table.lost(2)) == ["device.receiptRefused"])
         let isRefused = table.receives(.device(DeviceID(5), .receiptRefused(SequenceNumber(8))))
@@ -220,7 +220,7 @@ import Testing
         arguments: 0..<30 as Range<UInt64>)
     func exactlyOnce(seed: UInt64) {
         var values = RandomValues(seed: seed)
-        var table = ForwardTable(node: 1, milliseconds: 1_000)
+        var table = ForwardTable(node: 1, partitions: 16, milliseconds: 1_000)
         var model = Model()
         var now = noon
         var (answered, failed, dropped) = (0, 0, 0)
@@ -269,16 +269,55 @@ import Testing
         #expect(answered > 50 && failed > 50 && dropped > 50, "\(answered), \(failed), \(dropped)")
     }
 
+    @Test("what a session began with is not waited for when it has ended, what it asked for is")
+    func ended() {
+        var table = ForwardTable(node: 1, partitions: 16)
+        var other = session
+        other.slot = 4
+        for connection in [session, other] {
+            _ = table.open(.appServerKeysRequested(connection, SenderID(1)), to: 2, of: 3, now: noon)
+        }
+        _ = table.open(forget(1), to: 2, of: 3, now: noon)
+        #expect(table.count == 3)
+        table.ended(session)
+        #expect(table.count == 2 && table.isWaiting(for: 3))
+        table.ended(session)
+        table.ended(other)
+        #expect(table.count == 1)
+        let isAnswered = table.receives(answer(1), for: session)
+        #expect(isAnswered && !table.isWaiting(for: 3))
+    }
+
+    @Test("what waits in a partition that has left is not waited for, nor what waits in one that is not here")
+    func left() {
+        var table = ForwardTable(node: 1, partitions: 16)
+        // Messages to topics of partitions 1 and 2, for the devices of 3.
+        for source in 1...2 {
+            _ = table.open(.topicLog(3, .published([], from: source)), to: 2, of: 3, now: noon)
+        }
+        _ = table.open(forget(1), to: 2, of: 3, now: noon)
+        table.left(3)
+        #expect(table.count == 3)
+        table.left(1)
+        #expect(table.count == 2)
+        let isAnswered = [1, 2].map { table.receives(.topicLog($0, .copied(by: 3, through: nil))) }
+        #expect(isAnswered == [false, true])
+        let isOpen = table.open(
+            .topicLog(3, .published([], from: 1)), to: 2, of: 3, now: noon, has: { $0 != 1 })
+        #expect(isOpen && table.count == 1)
+        #expect(texts(table.abandoned(3)).count == 1 && table.count == 0)
+    }
+
     @Test("canary: an answer that was not asked for is dropped")
     func canary() {
-        var table = ForwardTable(node: 1)
+        var table = ForwardTable(node: 1, partitions: 16)
         let isPassed = table.receives(answer(1), for: session)
         #expect(!isPassed)
     }
 
     @Test("only the partition of an open event is waited for")
     func partitions() {
-        var table = ForwardTable(node: 1)
+        var table = ForwardTable(node: 1, partitions: 16)
         _ = table.open(forget(1), to: 2, of: 3, now: noon)
         #expect((0...4).map { table.isWaiting(for: $0) } == [false, false, false, true, false])
         #expect(table.abandoned(1).isEmpty && table.abandoned(3).count == 1)

@@ -76,7 +76,8 @@ extension NodeRouter {
     ) {
         guard
             table.open(
-                event, to: owner.number, onward: ownerOfSender(of: event)?.number, of: partition, now: now)
+                event, to: owner.number, onward: ownerOfSender(of: event)?.number, of: partition, now: now,
+                has: { partitions[$0].standing != .away })
         else {
             return answer([event.answerWhenUnreached()], .notSent, now, &effects)
         }
@@ -131,7 +132,11 @@ extension NodeRouter {
     /// A session of this node has ended. The event that reports it goes to whom this node takes for the owner at that moment. Another node may
     /// have let the session in: it stood still, and goes on as the owner; or this node took itself for the owner for a while. So all are
     /// notified, behind the login where that is still on the way; who does not have the session ignores it.
-    mutating func end(ownSession connection: ConnectionID, _ effects: inout [NodeRouterEffect]) {
+    mutating func end(
+        ownSession connection: ConnectionID, _ now: Instant, _ effects: inout [NodeRouterEffect]
+    ) {
+        table.ended(connection)
+        endFences(now, &effects)
         for other in links.sorted() {
             effects.append(
                 .sendCommand(.connection(.close(.peerClosed)), to: connection, node: other))

@@ -4,8 +4,12 @@ import NodeProtocol
 
 /// Links to other nodes, and who owns what.
 extension NodeRouter {
+    /// There is a link to a node again. What has gone there by way of others meanwhile is given up: the answer may have been sent on the link
+    /// before, of which that node noticed later that it was lost.
     mutating func link(_ other: NodeNumber, _ now: Instant, _ effects: inout [NodeRouterEffect]) {
         links.insert(other)
+        answer(table.lost(other.number), .linkLost, now, &effects)
+        endFences(now, &effects)
         for partition in partitions.indices where partitions[partition].owner == other {
             flush(partition, now, &effects)
         }
@@ -70,6 +74,7 @@ extension NodeRouter {
             partitions[partition].standing = .leaving(to: successor, leaves)
         } else {
             partitions[partition].standing = .away
+            table.left(partition)
             effects.append(.lost(partition: partition))
         }
         effects.append(.leave(partition: partition, leaves))

@@ -49,7 +49,7 @@ public struct NodeRouter: Sendable {
         self.node = node
         self.partitions = Array(repeating: Partition(), count: partitions)
         sessions = RemoteSessions(at: node.number)
-        table = ForwardTable(node: node.number)
+        table = ForwardTable(node: node.number, partitions: partitions)
         changes = ControlChanges(after: seed)
     }
 
@@ -88,7 +88,7 @@ public struct NodeRouter: Sendable {
         case .received(let event): accept(event, now, &effects)
         case .receivedCommand(let command, let connection, let source):
             accept(command, for: connection, from: source, now, &effects)
-        case .ended(let connection): end(ownSession: connection, &effects)
+        case .ended(let connection): end(ownSession: connection, now, &effects)
         case .receivedChange(let change, let number, let source):
             accept(change, number: number, from: source, now, &effects)
         case .receivedOutcome(let number, let position, let source):
@@ -112,6 +112,7 @@ public struct NodeRouter: Sendable {
         case .leaves(let partition, let successor): leave(partition, for: successor, &effects)
         case .left(let partition, let number):
             guard case .leaving(let successor, number) = partitions[partition].standing else { return }
+            table.left(partition)
             effects.append(.release(partition: partition, to: successor))
         case .lost(let partition): leave(partition, for: nil, &effects)
         case .completed(let origin, let position): complete(origin, position, &effects)

@@ -11,6 +11,8 @@ public struct ForwardTable: Sendable {
     /// An open request.
     private struct Entry {
         var key: PendingKey
+        /// The partition of this node that waits. `nil` if a session does.
+        var asker: Int?
         var target: UInt16
         var partition: Int
         /// The node that the target passes the event on to, if it is another one.
@@ -23,6 +25,7 @@ public struct ForwardTable: Sendable {
     }
 
     private let node: UInt16
+    private let partitions: Int
     private let limit: Int
     private let milliseconds: Int64
     private var entries: [Entry] = []
@@ -33,12 +36,13 @@ public struct ForwardTable: Sendable {
     private var first: Int32?
     private var last: Int32?
 
-    /// Creates the table of a node.
+    /// Creates the table of a node in a cluster with that many partitions.
     public init(
-        node: UInt16, limit: Int = Limits.NodeProtocol.openRequests,
+        node: UInt16, partitions: Int, limit: Int = Limits.NodeProtocol.openRequests,
         milliseconds: Int64 = Limits.NodeProtocol.answerMilliseconds
     ) {
         self.node = node
+        self.partitions = partitions
         self.limit = limit
         self.milliseconds = milliseconds
     }
@@ -54,17 +58,17 @@ public struct ForwardTable: Sendable {
         partition < waiting.count && waiting[partition] > 0
     }
 
-    /// Tracks what waits on this node for an event that is sent to another node. An event without answer is not tracked.
+    /// Tracks what waits on this node for an event that is sent to another node. An event without answer is not tracked, nor is what waits in
+    /// a partition that this node does not have.
     ///
     /// `onward` is the node that the target passes the event on to: when that is lost, the target cannot answer; `partition` is that of
-    /// the event. Returns `false` if
-    /// the table is full: the event must not be sent, and `Event.answerWhenUnreached` is performed.
+    /// the event. Returns `false` if the table is full: the event must not be sent, and `Event.answerWhenUnreached` is performed.
     public mutating func open(
         _ event: borrowing Event, to target: UInt16, onward: UInt16? = nil, of partition: Int = 0,
-        now: Instant
+        now: Instant, has: (Int) -> Bool = { _ in true }
     ) -> Bool {
         let all = event.openRequests
-        let requests = all.filter(isTracked)
+        let requests = all.filter { isTracked($0) && asker($0).map(has) != false }
         guard count + requests.count <= limit else { return false }
         // A session of another node waits as well, and does not see that the target is lost.
         let others = all.count == requests.count ? [] : all.filter { !isTracked($0) }.map(\.answer)
@@ -81,14 +85,19 @@ public struct ForwardTable: Sendable {
         request.key.session.map { $0.node == node } ?? true
     }
 
+    /// The partition that waits. `nil` if a session does.
+    private func asker(_ request: borrowing OpenRequest) -> Int? {
+        request.partitionKey?.partition(of: partitions)
+    }
+
     private mutating func open(
         _ request: OpenRequest, to target: UInt16, onward: UInt16?, _ partition: Int, _ deadline: Instant
     ) {
         // It came back to this node, and goes on to another one; or it is asked for anew.
         close(request.key)
         let entry = Entry(
-            key: request.key, target: target, partition: partition, onward: onward, answer: request.answer,
-            deadline: deadline, previous: last)
+            key: request.key, asker: asker(request), target: target, partition: partition, onward: onward,
+            answer: request.answer, deadline: deadline, previous: last)
         if partition >= waiting.count {
             waiting += Array(repeating: 0, count: partition + 1 - waiting.count)
         }
@@ -156,6 +165,20 @@ public struct ForwardTable: Sendable {
             if entry.target == target || entry.onward == target { answers.append(remove(current)) }
         }
         return answers
+    }
+
+    /// A session of this node has ended. What would have begun it may have no answer: its owner does not know the session any more.
+    public mutating func ended(_ session: ConnectionID) {
+        for key in [PendingKey.login(session), .keys(session), .stream(session)] { close(key) }
+    }
+
+    /// A partition has left this node, and with it what waits there: the answers go to its next owner.
+    public mutating func left(_ partition: Int) {
+        var place = first
+        while let current = place {
+            place = entries[Int(current)].next
+            if entries[Int(current)].asker == partition { remove(current) }
+        }
     }
 
     /// Ends what waits for events of a partition: their owner has changed, and answers too late. Returns the answers to perform.

@@ -317,6 +317,61 @@ import Testing
         #expect(pass([late], to: &router).isEmpty)
     }
 
+    @Test("a handover does not wait for the login of a session that has ended")
+    func endedLogins() {
+        var router = router()
+        let session = requester(1).connection
+        let login = Event.deviceLogin(
+            DeviceLogin(connection: session, device: device, token: SecretDigest(bytes: [1]), received: []))
+        let began: [NodeRouterEvent] = [
+            .linked(two), .linked(three), .owner(partition: partition, two), .event(login),
+        ]
+        #expect(pass(began, to: &router) == ["send other to 2"] && router.openCount == 1)
+        var waiting = router
+        let moved: [NodeRouterEvent] = [.owner(partition: partition, three), .event(event(2))]
+        #expect(pass([.ended(session)] + moved, to: &router).last == "send 2 to 3")
+        #expect(pass(moved, to: &waiting).last == "close sessions" && waiting.heldCount == 1)
+        // The session ends while events wait for the answer.
+        #expect(pass([.ended(session)], to: &waiting).contains("send 2 to 3") && waiting.heldCount == 0)
+    }
+
+    @Test("a handover does not wait for what is owed to a partition that has left this node")
+    func leftPartitions() {
+        let other = (partition + 1) % Self.partitions
+        let copy = NodeRouterEvent.event(.topicLog(other, .published([], from: partition)))
+        let began: [NodeRouterEvent] = [
+            .linked(two), .took(partition: partition), .owner(partition: partition, one),
+            .owner(partition: other, two), copy,
+        ]
+        let ends: [[NodeRouterEvent]] = [
+            [.lost(partition: partition)],
+            [.leaves(partition: partition, to: two), .left(partition: partition, 1)],
+        ]
+        for end in ends {
+            var router = router()
+            #expect(pass(began, to: &router).last == "send other to 2" && router.openCount == 1)
+            _ = pass(end, to: &router)
+            #expect(router.openCount == 0)
+        }
+        var away = router()
+        #expect(pass(began + ends[0] + [copy], to: &away).last == "send other to 2")
+        #expect(away.openCount == 0, "what the partition has still sent is not waited for")
+    }
+
+    @Test("what went to a node by way of another one is given up once there is a link to it again")
+    func newLinks() {
+        var router = router()
+        let event = upstream(1, node: 1)
+        guard case .device(_, .upstreamReceived(let submission)) = event else { return }
+        let onward = PartitionKey.sender(submission.sender).partition(of: Self.partitions)
+        #expect(onward != partition)
+        let began: [NodeRouterEvent] = [
+            .linked(two), .owner(partition: partition, two), .owner(partition: onward, three), .event(event),
+        ]
+        #expect(pass(began, to: &router) == ["send other to 2"] && router.openCount == 1)
+        #expect(pass([.linked(three)], to: &router) == ["1 linkLost", "command"] && router.openCount == 0)
+    }
+
     @Test("commands that leave after the end of the lease by which they were decided end their sessions")
     func late() {
         var router = router()

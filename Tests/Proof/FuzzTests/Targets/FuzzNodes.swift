@@ -41,7 +41,7 @@ private func fuzzParcel(_ bytes: [UInt8]) throws(Violation) {
         return FuzzReach.record("parcel refused \(name(of: error))")
     }
     var writer = ParcelWriter()
-    var table = ForwardTable(node: 1)
+    var table = ForwardTable(node: 1, partitions: 16)
     for item in items {
         switch item {
         case .event(let event):

@@ -28,6 +28,9 @@ public struct OpenRequest: Sendable {
     public var key: PendingKey
     /// What releases it without the answer.
     public var answer: UnreachedAnswer
+
+    /// The key of the partition that waits. `nil` if a session does.
+    public var partitionKey: PartitionKey? { if case .event(let event) = answer { event.key } else { nil } }
 }
 
 /// The answers that the core itself gives to an event that it cannot handle (`Partition.refuse`), without the partition.
