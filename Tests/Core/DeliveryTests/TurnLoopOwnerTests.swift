@@ -46,6 +46,17 @@ import Testing
             let effects = loop.takeEffects()
             return (words, effects)
         }
+
+        /// Takes the partition, which has asked the store for what a submission needs. Returns the loop, and the questions.
+        func waitsForStore() throws -> (TurnLoop, [PartitionQuery]) {
+            let loop = try #require(loop)
+            loop.take(0, lease, make: Self.make)
+            loop.fencePassed(0)
+            loop.accept(TurnLoopOwnerTests.submitted, now: now)
+            let queries = turn(loop).effects.loads
+            loop.endTurn()
+            return (loop, queries)
+        }
     }
 
     private static let session = ConnectionID(node: 1, reactor: 0, slot: 1, generation: 1)
@@ -127,13 +138,8 @@ import Testing
     @Test("a partition leaves once the store has answered, and comes back with what has waited")
     func leaves() throws {
         let node = Node()
-        let loop = try #require(node.loop)
-        loop.take(0, node.lease, make: Node.make)
-        loop.fencePassed(0)
-        loop.accept(Self.submitted, now: node.now)
-        let queries = node.turn(loop).effects.loads
+        let (loop, queries) = try node.waitsForStore()
         #expect(queries.count == 2, "the log of topic messages comes before the device")
-        loop.endTurn()
         _ = loop.leave(0, 1)
         let before = loop.removeLeft()
         #expect(
@@ -158,12 +164,7 @@ import Testing
     @Test("a partition leaves after a while although the store has not answered")
     func leavesLate() throws {
         let node = Node()
-        let loop = try #require(node.loop)
-        loop.take(0, node.lease, make: Node.make)
-        loop.fencePassed(0)
-        loop.accept(Self.submitted, now: node.now)
-        let queries = node.turn(loop).effects.loads
-        loop.endTurn()
+        let (loop, queries) = try node.waitsForStore()
         _ = loop.leave(0, 1)
         node.time = node.time.advanced(milliseconds: Limits.Cluster.leaveMilliseconds - 1)
         #expect(loop.removeLeft().left.isEmpty)
@@ -214,12 +215,7 @@ import Testing
     @Test("a partition that leaves again before its place is free passes on what has waited")
     func leavesAgain() throws {
         let node = Node()
-        let loop = try #require(node.loop)
-        loop.take(0, node.lease, make: Node.make)
-        loop.fencePassed(0)
-        loop.accept(Self.submitted, now: node.now)
-        let queries = node.turn(loop).effects.loads
-        loop.endTurn()
+        let (loop, queries) = try node.waitsForStore()
         _ = loop.leave(0, 1)
         loop.take(0, Lease(), make: Node.make)
         loop.acceptOwned(Self.submitted)
