@@ -46,8 +46,8 @@ struct SharedBodies {
     }
 
     private var counts: [SharedBodyName: Count] = [:]
-    /// The pairs whose mailbox entries unanswered batches remove.
-    private var released: [UInt64: [SharedBodyName]] = [:]
+    /// The pairs whose mailbox entries unanswered batches remove, and how many.
+    private var released: [UInt64: [(name: SharedBodyName, shares: Int)]] = [:]
     /// The newest requests, oldest first.
     private var open: [Open] = []
 
@@ -66,7 +66,14 @@ struct SharedBodies {
 
     /// A batch removes a mailbox entry that shares the pairs.
     mutating func release(_ name: SharedBodyName, in batch: UInt64) {
-        if counts[name] != nil { released[batch, default: []].append(name) }
+        guard counts[name] != nil else { return }
+        Self.add(name, to: &released[batch, default: []])
+    }
+
+    /// The entries of a message to many are often removed one after the other.
+    private static func add(_ name: SharedBodyName, to list: inout [(name: SharedBodyName, shares: Int)]) {
+        guard let last = list.indices.last, list[last].name == name else { return list.append((name, 1)) }
+        list[last].shares += 1
     }
 
     /// A batch is on disk, or has failed: then the mailbox entries may be there, and their removal is repeated; and pairs that it put may
@@ -76,15 +83,15 @@ struct SharedBodies {
             for name in open.compactMap(\.shared?.reference.name) { counts[name] = nil }
             open = []
         }
-        guard let names = released.removeValue(forKey: batch), !hasFailed else { return [] }
-        return names.compactMap { release($0) }
+        guard let gone = released.removeValue(forKey: batch), !hasFailed else { return [] }
+        return gone.compactMap { release($0.name, shares: $0.shares) }
     }
 
     /// A mailbox entry that shares the pairs is gone, or all partitions have the topic message. Returns their removal if nothing needs
     /// them any more.
-    mutating func release(_ name: SharedBodyName) -> Removal? {
-        guard counts[name] != nil else { return nil }
-        counts[name]?.shares -= 1
+    mutating func release(_ name: SharedBodyName, shares: Int = 1) -> Removal? {
+        guard let at = counts.index(forKey: name) else { return nil }
+        counts.values[at].shares -= shares
         return removeIfUnused(name)
     }
 

@@ -61,11 +61,12 @@ extension Partition {
         }
         var (found, places): ([WaitingTopicMessage], Int) = ([], 0)
         for place in devices.feed.log.places(after: max(position, place), for: registrations) {
-            guard let topic = devices.feed.log[place], topic.message.isStored, !topic.isSent(by: position)
+            guard let topic = devices.feed.log[place], topic.message.isStored,
+                !topic.kind.isSent(place, by: position)
             else { continue }
             let meant = registrations.indices.filter {
                 (only == nil || registrations[$0].registration.name.number == only)
-                    && registrations.isMeant(topic.message, at: $0)
+                    && registrations.isMeant(topic.message.target, of: topic.message.name.sender, at: $0)
             }
             guard !meant.isEmpty else { continue }
             guard places < limit else { break }

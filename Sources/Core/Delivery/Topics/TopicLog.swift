@@ -24,9 +24,11 @@ struct TopicLog {
     private var placesOfAll: [SenderID: [SequenceNumber]] = [:]
     /// The newest place that ever had a message, as far as is known. A device whose position it is has nothing to be sent.
     private(set) var newest = SequenceNumber(0)
-    /// The messages whose pairs are in memory, and the bytes of those.
+    /// The messages whose pairs are in memory, oldest first, also some that are gone; and the bytes of the pairs.
     private var fresh: [SequenceNumber] = []
     private var freshBytes = 0
+    /// What is the same for all recipients of a message, once it has one.
+    private var shares: [SequenceNumber: TopicShare] = [:]
     /// No message expires earlier.
     private var earliestEnd = UnixMilliseconds.max
     /// Messages whose progress is not in the store yet.
@@ -54,29 +56,45 @@ struct TopicLog {
         guard entry.message.isStored, !entry.message.body.isEmpty else { return }
         fresh.append(place)
         freshBytes += entry.message.body.count
-        if freshBytes > Limits.Topic.bodyBytes { dropBodies() }
+        if freshBytes > Limits.Topic.bodyBytes { dropOldestBodies() }
+        if fresh.count > 2 * entries.count {
+            fresh.removeAll { entries[$0]?.message.body.isEmpty ?? true }
+        }
     }
 
-    /// Gives back the memory of the pairs, once the connected devices have been sent them.
-    mutating func dropBodies() {
-        for place in fresh {
+    /// Gives back the memory of the oldest pairs: of those that are too many, and some more, so that it is not done for each message.
+    private mutating func dropOldestBodies() {
+        var dropped = 0
+        while freshBytes > Limits.Topic.bodyBytes / 8 * 7, dropped < fresh.count {
+            let place = fresh[dropped]
+            dropped += 1
             guard var message = entries[place]?.message else { continue }
+            freshBytes -= message.body.count
             message.body = []
             message.apns = message.apns.map { _ in [] }
             entries[place]?.message = message
+            shares[place] = nil
         }
-        (fresh, freshBytes) = ([], 0)
+        fresh.removeFirst(dropped)
     }
 
-    /// Whether the pairs of a message are in memory: those of one that has none are the same as none.
-    func hasBody(_ place: SequenceNumber) -> Bool {
-        entries[place].map { !$0.message.body.isEmpty || !$0.message.isStored } ?? false
+    /// Returns what is the same for all recipients of a message; `nil` if it is not there.
+    mutating func share(of place: SequenceNumber) -> TopicShare? {
+        if let share = shares[place] { return share }
+        guard let entry = entries[place] else { return nil }
+        // The pairs of a message that has none are the same as none.
+        let hasBody = !entry.message.body.isEmpty || !entry.message.isStored
+        let share = TopicShare(entry.message, kind: entry.kind, hasBody: hasBody, at: place)
+        shares[place] = share
+        return share
     }
 
     /// Removes a message. Returns `false` if it is not there.
     @discardableResult mutating func remove(_ place: SequenceNumber) -> Bool {
         guard let entry = entries.removeValue(forKey: place) else { return false }
         noted.remove(place)
+        shares[place] = nil
+        if entry.message.isStored { freshBytes -= entry.message.body.count }
         for pass in entry.message.target.passes {
             switch pass {
             case .topic(let at): Self.remove(place, from: &places, entry.message.key(at))
@@ -96,8 +114,8 @@ struct TopicLog {
 
     /// A message has entered the mailbox of an app instance.
     mutating func countReached(_ place: SequenceNumber) {
-        guard entries[place]?.message.isStored == true else { return }
-        entries[place]?.progress.reached += 1
+        guard let at = entries.index(forKey: place), entries.values[at].message.isStored else { return }
+        entries.values[at].progress.reached += 1
         noted.insert(place)
     }
 
@@ -249,6 +267,12 @@ struct TopicLog {
     var violation: String? {
         let listed = Set(places.values.joined()).union(placesOfAll.values.joined())
         if listed != Set(entries.keys) { return "a topic message is not listed, or is listed and gone" }
+        let held = entries.values.filter { $0.message.isStored && !$0.message.body.isEmpty }
+        if held.reduce(0, { $0 + $1.message.body.count }) != freshBytes
+            || !Set(held.map(\.sequence)).isSubset(of: fresh)
+        {
+            return "the pairs in memory are not those that are listed"
+        }
         return noted.isSubset(of: listed) ? nil : "progress of a topic message that is gone"
     }
 }

@@ -77,16 +77,6 @@ public struct TopicMessage: Sendable, Equatable {
     public var shared: SharedBody {
         SharedBody(reference: SharedReference(.topic(name), path: target.path), body: body, apns: apns)
     }
-
-    /// The message that one app instance gets.
-    func content(hasBody: Bool) -> MessageContent {
-        MessageContent(
-            messageID: messageID, collapseKey: collapseKey,
-            lifetimeSeconds: isStored ? Limits.Message.lifetimeSeconds : 0, priority: priority,
-            wantsReceipt: wantsReceipt, delaysWhileIdle: delaysWhileIdle,
-            restrictedPackage: restrictedPackage, body: hasBody ? body : [],
-            apns: hasBody ? apns : apns.map { _ in [] })
-    }
 }
 
 /// A topic message in the log of a partition.
@@ -141,9 +131,21 @@ public struct TopicMark: Sendable, Equatable {
     }
 }
 
-/// What a submission to one app instance has of its topic message. A class, as `SharedReference` is.
+/// What is the same for all recipients of a topic message in a partition, or of what stands for discarded ones. A class, as
+/// `SharedReference` is.
 final class TopicShare: Sendable {
-    /// The reference of the mailbox entry.
+    /// See `TopicEntry`.
+    let kind: TopicEntry.Kind
+    /// The owner of the topics.
+    let sender: SenderID
+    /// The recipients.
+    let target: TopicTarget
+    /// See `TopicMessage`.
+    let isStored: Bool
+    /// What iOS apps get, and what all others get.
+    let apple: MessageContent
+    let plain: MessageContent
+    /// The reference of the mailbox entries.
     let reference: SharedReference
     /// See `TopicMessage`.
     let acceptedAt: UnixMilliseconds
@@ -152,7 +154,11 @@ final class TopicShare: Sendable {
     /// Its place in the log; `nil` for a now-or-never message.
     let sequence: SequenceNumber?
 
-    init(_ message: TopicMessage, hasBody: Bool, at sequence: SequenceNumber?) {
+    init(
+        _ message: TopicMessage, kind: TopicEntry.Kind = .message, hasBody: Bool, at sequence: SequenceNumber?
+    ) {
+        self.kind = kind
+        (sender, target, isStored) = (message.name.sender, message.target, message.isStored)
         reference =
             hasBody
             ? SharedReference(.topic(message.name), path: message.target.path)
@@ -160,6 +166,17 @@ final class TopicShare: Sendable {
         acceptedAt = message.acceptedAt
         expiresAt = message.expiresAt
         self.sequence = sequence
+        let all = MessageContent(
+            messageID: message.messageID, collapseKey: message.collapseKey,
+            lifetimeSeconds: message.isStored ? Limits.Message.lifetimeSeconds : 0,
+            priority: message.priority, wantsReceipt: message.wantsReceipt,
+            delaysWhileIdle: message.delaysWhileIdle, restrictedPackage: message.restrictedPackage,
+            body: hasBody ? message.body : [], apns: hasBody ? message.apns : message.apns.map { _ in [] })
+        apple = all
+        var others = all
+        // As a submission is completed by their registrations, but once.
+        if all.apns != nil { others.apns = nil }
+        plain = others
     }
 }
 

@@ -14,23 +14,24 @@ extension DeviceHub {
         entry.moveTopicPosition(to: feed.log.newest)
         var hasTaken = false
         for place in places {
-            guard let topic = feed.log[place], !topic.message.isOver(turn), !topic.isSent(by: position)
+            guard let share = feed.log.share(of: place), !share.isOver(turn),
+                !share.kind.isSent(place, by: position)
             else { continue }
             for at in entry.registrations.indices
             // Those who are connected were sent a now-or-never message at once.
-            where (topic.message.isStored || entry.registrations[at].registration.usesAPNs)
-                && entry.registrations.isMeant(topic.message, at: at)
+            where (share.isStored || entry.registrations[at].registration.usesAPNs)
+                && entry.registrations.isMeant(share.target, of: share.sender, at: at)
             {
                 hasTaken = true
-                take(topic, at: at, entry, &turn)
+                take(share, at: at, entry, &turn)
             }
         }
         if hasTaken { entry.storeTopicPosition(&turn) }
     }
 
-    private mutating func take(_ topic: TopicEntry, at: Int, _ entry: DeviceEntry, _ turn: inout Turn) {
-        switch topic.kind {
-        case .message: submit(topic.message, at: at, place: topic.sequence, entry, &turn)
+    private mutating func take(_ share: TopicShare, at: Int, _ entry: DeviceEntry, _ turn: inout Turn) {
+        switch share.kind {
+        case .message: submit(share, at: at, entry, &turn)
         case .discarded(let count, _):
             guard !entry.registrations[at].registration.usesAPNs else { return }
             addMarker(of: count, isDelayed: false, registrationAt: at, entry, &turn)
@@ -38,13 +39,13 @@ extension DeviceHub {
     }
 
     private mutating func submit(
-        _ message: TopicMessage, at: Int, place: SequenceNumber?, _ entry: DeviceEntry, _ turn: inout Turn
+        _ share: TopicShare, at: Int, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
-        let hasBody = place.map { feed.log.hasBody($0) } ?? true
         var submission = Submission(
-            replyTo: .nobody, submitter: nil, sender: message.name.sender,
-            target: entry.registrations[at].registration.name, content: message.content(hasBody: hasBody))
-        submission.topic = TopicShare(message, hasBody: hasBody, at: place)
+            replyTo: .nobody, submitter: nil, sender: share.sender,
+            target: entry.registrations[at].registration.name,
+            content: entry.registrations[at].registration.usesAPNs ? share.apple : share.plain)
+        submission.topic = share
         submit(submission, entry, &turn)
     }
 
@@ -89,7 +90,7 @@ extension DeviceHub {
             guard entry.state.isReady else { continue }
             whileAwake(entry, &turn) { $0.takeTopics(entry, &$1) }
         }
-        guard turn.effects.mutations.count > before else { return feed.log.dropBodies() }
+        guard turn.effects.mutations.count > before else { return }
         feed.isPaced = true
         turn.effects.topicJobsOpen += 1
         turn.wait(.topicsDue)
@@ -104,28 +105,29 @@ extension DeviceHub {
 
     /// Sends a now-or-never message to the connected devices that it is for.
     mutating func deliverNow(_ message: TopicMessage, _ turn: inout Turn) {
+        let share = TopicShare(message, hasBody: true, at: nil)
         for device in audience(of: message) {
             guard let entry = table[device], entry.state.isReady else { continue }
             whileAwake(entry, &turn) { hub, turn in
                 for at in entry.registrations.indices
                 where !entry.registrations[at].registration.usesAPNs
-                    && entry.registrations.isMeant(message, at: at)
+                    && entry.registrations.isMeant(share.target, of: share.sender, at: at)
                 {
-                    hub.submit(message, at: at, place: nil, entry, &turn)
+                    hub.submit(share, at: at, entry, &turn)
                 }
             }
         }
     }
 }
 
-extension TopicEntry {
-    /// Whether a device at a position has been sent all that the entry stands for.
-    func isSent(by position: SequenceNumber) -> Bool {
-        if case .discarded(_, let last) = kind { last <= position } else { sequence <= position }
+extension TopicEntry.Kind {
+    /// Whether a device at a position has been sent all that an entry at a place stands for.
+    func isSent(_ place: SequenceNumber, by position: SequenceNumber) -> Bool {
+        if case .discarded(_, let last) = self { last <= position } else { place <= position }
     }
 }
 
-extension TopicMessage {
+extension TopicShare {
     /// Whether its time is over; a now-or-never message has none.
     fileprivate func isOver(_ turn: borrowing Turn) -> Bool {
         isStored && expiresAt <= turn.now.expiryCutoff
@@ -135,15 +137,14 @@ extension TopicMessage {
 extension [RegistrationState] {
     /// Whether a topic message is for one of a device's registrations: its topics meet the condition, and no other instance of the app
     /// has replaced it, which does not inherit its subscriptions.
-    func isMeant(_ message: TopicMessage, at: Int) -> Bool {
-        let state = self[at]
-        guard message.target.holds({ state.topics.contains(message.name.sender, $0) }) else { return false }
+    func isMeant(_ target: TopicTarget, of sender: SenderID, at: Int) -> Bool {
+        // Read field by field, since a copy of the state would count a dozen references.
+        guard target.holds({ self[at].topics.contains(sender, $0) }) else { return false }
         // A condition that holds without topics is for all apps of the sender, and no others.
-        guard message.target.truth & 1 == 0 || state.registration.allows(message.name.sender) else {
-            return false
-        }
+        guard target.truth & 1 == 0 || self[at].registration.allows(sender) else { return false }
+        guard at + 1 < count else { return true }
         return !self[(at + 1)...].contains {
-            !$0.registration.instance.isEmpty && $0.registration.isSameApp(as: state.registration)
+            !$0.registration.instance.isEmpty && $0.registration.isSameApp(as: self[at].registration)
         }
     }
 }
