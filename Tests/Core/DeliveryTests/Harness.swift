@@ -124,6 +124,7 @@ final class Harness {
                 Issue.record("\(words)")
             }
         }
+        if partition.core.isTopicDue { partition.core.handle(.partition(.topicsTurn), now: now) }
         // Clock marks are written by time, so tests do not count them.
         let writes = partition.core.effects.mutations
         if writes.count == 1, case .putMark(let mark, let number) = writes[0] {

@@ -66,7 +66,7 @@ import Testing
         #expect(shares.waitingWrites == Limits.Store.writesPerCommit && shares.lastSeenPerTick == 1)
         #expect(shares.pendingLastSeen == Limits.Partition.leastPendingLastSeen)
         #expect(shares.liveTopics == Limits.Topic.livePerTopic)
-        #expect(shares.topicDevices == Limits.Partition.leastTopicDevices)
+        #expect(shares.topicDevices == Limits.Topic.devicesPerBatch / TopicTurns.partitionsAtOnce)
         let small = Self.shares(1_024) { ($0.idleDevicesInMemory, $0.waitingWrites) = (3, 5) }
         #expect(small.idleDevices == 3 && small.waitingWrites == 5)
     }

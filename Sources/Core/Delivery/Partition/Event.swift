@@ -171,6 +171,8 @@ public enum PartitionEvent: Sendable {
     case clockAccepted(by: ClockWitness)
     /// Time has passed: sent at least twice a second.
     case tick
+    /// It is the turn of this partition to send topic messages to connected devices (`Partition.isTopicDue`).
+    case topicsTurn
     /// An operator traces a device: `traced` reports each step of its messages from now on.
     case trace(DeviceID, Requester)
     /// An operator stops tracing.

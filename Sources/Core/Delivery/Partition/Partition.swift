@@ -89,6 +89,7 @@ public struct Partition: ~Copyable {
         case .committed(let outcome): committed(outcome)
         case .loaded(let answer): loaded(answer)
         case .tick: tick()
+        case .topicsTurn: devices.feedDevices(&turn)
         case .clockAccepted(let witness):
             if turn.clock.accept(machine, by: witness) { turn.read(machine) }
             tick()
@@ -132,6 +133,12 @@ public struct Partition: ~Copyable {
     public var deadline: Instant {
         expirySweep.isAsking ? .distantFuture : expirySweep.next
     }
+
+    /// Whether connected devices wait for the turn of the partition to be sent topic messages (`PartitionEvent.topicsTurn`).
+    public var isTopicDue: Bool { devices.feed.sending == .due }
+
+    /// Whether a batch with topic messages to connected devices is on its way to the disk.
+    public var isStoringTopics: Bool { devices.feed.sending == .storing }
 
     /// Returns up to `limit` live topic messages, the newest first, and the number of all.
     public func runningTopics(limit: Int) -> (messages: [LiveTopicMessage], count: Int) {

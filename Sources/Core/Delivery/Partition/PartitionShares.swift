@@ -57,7 +57,9 @@ struct PartitionShares {
         ).share(of: count)
         openTopics = share(Limits.Topic.open, atLeast: Limits.Partition.leastOpenTopics)
         liveTopics = share(settings.liveTopicMessages, atLeast: settings.liveMessagesPerTopic)
-        topicDevices = share(settings.topicDevicesPerBatch, atLeast: Limits.Partition.leastTopicDevices)
+        topicDevices = max(
+            Limits.Partition.leastTopicDevices,
+            settings.topicDevicesPerBatch / min(count, TopicTurns.partitionsAtOnce))
         countedBodies = share(Limits.SharedBody.counted)
         waitingInstallations = share(
             Limits.Installation.waiting, atLeast: Limits.Partition.leastWaitingRequests)

@@ -21,6 +21,15 @@ struct TopicFeed {
         case done
     }
 
+    /// How far the connected devices have been sent what is new to them.
+    enum Sending {
+        case done
+        /// The next of them wait for the turn of the partition (`TopicTurns`).
+        case due
+        /// The next of them wait for the batch of the last ones.
+        case storing
+    }
+
     var log = TopicLog()
     var audience = TopicAudience()
     var walk = TopicWalk()
@@ -39,8 +48,8 @@ struct TopicFeed {
     /// Connected devices that have to be sent something.
     private var due: [DeviceID] = []
     private var dueHead = 0
-    /// Whether the next of them wait for the batch of the last ones.
-    var isPaced = false
+    /// How far they have been sent it.
+    private(set) var sending = Sending.done
     /// Removals of failed batches, to be written at the next tick.
     var failed: [Mutation] = []
 
@@ -119,7 +128,19 @@ struct TopicFeed {
 
     // MARK: Connected devices
 
-    mutating func makeDue(_ device: DeviceID) { due.append(device) }
+    /// Has a device wait for what is new to it. Returns whether it is the first one.
+    mutating func makeDue(_ device: DeviceID) -> Bool {
+        due.append(device)
+        guard sending == .done else { return false }
+        sending = .due
+        return true
+    }
+
+    /// Some devices have been sent it: their batch is on its way, or has been answered, or there is none. Returns whether all have been.
+    mutating func sent(isStored: Bool) -> Bool {
+        sending = !isStored ? .storing : dueHead < due.count ? .due : .done
+        return sending == .done
+    }
 
     mutating func popDue() -> DeviceID? {
         guard dueHead < due.count else {

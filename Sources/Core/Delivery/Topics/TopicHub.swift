@@ -223,6 +223,6 @@ extension TopicEvent {
 extension Partition {
     /// What has been counted as open is not any more, because the partition leaves this node.
     mutating func topicsLeft() {
-        turn.effects.topicJobsOpen -= topics.open + (devices.feed.isPaced ? 1 : 0)
+        turn.effects.topicJobsOpen -= topics.open + (devices.feed.sending == .done ? 0 : 1)
     }
 }

@@ -24,6 +24,8 @@ public final class HostedPartition {
     }
     /// Whether the partition had an event in this turn.
     var isActive = false
+    /// Whether it waits for its turn to send topic messages (`TopicTurns`).
+    var waitsForTopics = false
     /// What the partition is to this node. Once it leaves, it gets only the reports for what it has asked the store.
     var presence = Presence.serving
     /// Batches and queries without a report.

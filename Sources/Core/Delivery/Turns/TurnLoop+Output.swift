@@ -48,7 +48,7 @@ extension TurnLoop {
                 return true
             }
             round.next = nil
-        } while round.hadOutput || endBatches()
+        } while round.hadOutput || endBatches(now: now)
         return false
     }
 
@@ -88,8 +88,8 @@ extension TurnLoop {
 
     /// Ends the batches of the turn, one per partition with writes. Returns whether a partition has something to let out: a batch that was
     /// refused for a broken invariant has its waiters answered.
-    private func endBatches() -> Bool {
-        var hasOutput = false
+    private func endBatches(now: Now) -> Bool {
+        var hasOutput = giveTopicTurns(now: now)
         for hosted in active where !hosted.effects.mutations.isEmpty {
             if let batch = hosted.core.endTurn() {
                 hosted.openRequests += 1

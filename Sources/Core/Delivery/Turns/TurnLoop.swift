@@ -47,6 +47,7 @@ public final class TurnLoop {
     var answers: [(ConnectionID, SessionCommand)] = []
     var effects = TurnEffects()
     var round = OutputRound()
+    var topicTurns = TopicTurns()
 
     /// Creates the partitions of a reactor. `make` returns `nil` for those that another node owns. In a cluster, `leaseTime` reads the clock.
     public init(
@@ -149,7 +150,7 @@ public final class TurnLoop {
         active.append(hosted)
     }
 
-    private func handle(_ event: consuming Event, _ hosted: HostedPartition, _ now: Now) {
+    func handle(_ event: consuming Event, _ hosted: HostedPartition, _ now: Now) {
         activate(hosted)
         if hosted.leased?.gate.lets(in: event) == false { return }
         if let witness { return witness(event, hosted, now) }

@@ -104,9 +104,8 @@ extension DeviceHub {
             if entry.kind == .message, !entry.progress.isOffered {
                 feed.walk.add(entry.message, at: entry.sequence)
             }
-            for device in audience(of: entry.message) { makeDue(device) }
+            for device in audience(of: entry.message) { makeDue(device, &turn) }
         }
-        feedDevices(&turn)
         walk(&turn)
     }
 

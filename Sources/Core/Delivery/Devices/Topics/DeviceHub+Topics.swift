@@ -71,15 +71,16 @@ extension DeviceHub {
     }
 
     /// Has a connected device sent what is new to it.
-    mutating func makeDue(_ device: DeviceID) {
+    mutating func makeDue(_ device: DeviceID, _ turn: inout Turn) {
         guard let entry = table[device], !entry.isTopicDue else { return }
         entry.isTopicDue = true
-        feed.makeDue(device)
+        if feed.makeDue(device) { turn.effects.topicJobsOpen += 1 }
     }
 
-    /// Has connected devices sent what is new to them: some in each batch, so that other messages are not delayed.
+    /// Has connected devices sent what is new to them, when it is the partition's turn: some in each batch, so that other messages are not
+    /// delayed.
     mutating func feedDevices(_ turn: inout Turn) {
-        guard !feed.isPaced else { return }
+        guard feed.sending == .due else { return }
         let before = turn.effects.mutations.count
         var left = turn.shares.topicDevices
         while left > 0 || turn.effects.mutations.count == before, let device = feed.popDue() {
@@ -90,17 +91,14 @@ extension DeviceHub {
             guard entry.state.isReady else { continue }
             whileAwake(entry, &turn) { $0.takeTopics(entry, &$1) }
         }
-        guard turn.effects.mutations.count > before else { return }
-        feed.isPaced = true
-        turn.effects.topicJobsOpen += 1
-        turn.wait(.topicsDue)
+        let isStored = turn.effects.mutations.count == before
+        if !isStored { turn.wait(.topicsDue) }
+        topicsFed(isStored: isStored, &turn)
     }
 
-    /// The batch of the last ones is on disk, or has failed.
-    mutating func topicsFed(_ turn: inout Turn) {
-        feed.isPaced = false
-        turn.effects.topicJobsOpen -= 1
-        feedDevices(&turn)
+    /// Some have been sent it; `isStored`: their batch is on disk, or has failed, or there is none.
+    mutating func topicsFed(isStored: Bool = true, _ turn: inout Turn) {
+        if feed.sent(isStored: isStored) { turn.effects.topicJobsOpen -= 1 }
     }
 
     /// Sends a now-or-never message to the connected devices that it is for.
