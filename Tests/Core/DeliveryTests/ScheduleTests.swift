@@ -170,6 +170,32 @@ import Testing
         #expect(bench.store.down.discarded >= 3 && bench.store.holds)
     }
 
+    @Test(
+        "one that was released in a batch that failed waits as others do, and leaves the schedule when it is discarded"
+    )
+    func releasedInVain() {
+        var settings = DeliverySettings()
+        settings.storedMessages = 2
+        let bench = Self.bench(settings)
+        bench.submit(1, after: 60)
+        bench.settle()
+        let partition = bench.partitions[0]
+        bench.advance(milliseconds: 61_000)
+        while partition.batches.isEmpty {
+            bench.post(.tick)
+            bench.runTurns()
+            bench.answerQueries(of: partition)
+            bench.advance(milliseconds: 250)
+        }
+        bench.apply(partition, failing: true)
+        bench.reportOutcome(partition)
+        bench.settle()
+        #expect(bench.store.schedule.count == 1 && bench.store.down.discarded == 0, "canary")
+        for number in 2...3 as ClosedRange<UInt32> { bench.submit(number) }
+        bench.settle()
+        #expect(bench.store.down.discarded == 3 && bench.store.schedule.isEmpty && bench.store.holds)
+    }
+
     @Test("a live connection gets it after messages that were accepted later")
     func order() {
         let bench = Self.bench(connected: true)
