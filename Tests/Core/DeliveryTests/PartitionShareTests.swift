@@ -67,6 +67,7 @@ import Testing
         #expect(shares.pendingLastSeen == Limits.Partition.leastPendingLastSeen)
         #expect(shares.liveTopics == Limits.Topic.livePerTopic)
         #expect(shares.topicDevices == Limits.Topic.devicesPerBatch / TopicTurns.partitionsAtOnce)
+        #expect(shares.topicBodyBytes == Limits.Partition.leastTopicBodyBytes)
         let small = Self.shares(1_024) { ($0.idleDevicesInMemory, $0.waitingWrites) = (3, 5) }
         #expect(small.idleDevices == 3 && small.waitingWrites == 5)
     }

@@ -44,8 +44,8 @@ import Testing
 
     @Test("the pairs of older messages are read from the store, and those of newer ones stay in memory")
     func older() {
-        let size = Limits.Topic.bodyBytes / 8
         let (bench, names) = TopicLogTests.bench()
+        let size = bench.partitions[0].core.turn.shares.topicBodyBytes / 8
         for requestID in 1...12 as ClosedRange<UInt32> { Self.publish(bench, requestID, bytes: size) }
         let log = bench.partitions[0].core.devices.feed.log
         let kept = log.messages.map { !$0.message.body.isEmpty }
@@ -57,8 +57,8 @@ import Testing
 
     @Test("the pairs of a message that has left the log take no room")
     func gone() {
-        let size = Limits.Topic.bodyBytes / 2
         let (bench, _) = TopicLogTests.bench()
+        let size = bench.partitions[0].core.turn.shares.topicBodyBytes / 2
         Self.publish(bench, 1, bytes: size)
         for requestID in 2...200 as ClosedRange<UInt32> {
             Self.publish(bench, requestID, bytes: size, key: "k")

@@ -12,6 +12,9 @@ import Testing
         var reached: [DeviceID] = []
         /// For each turn, how many mailboxes of each partition topic messages have entered.
         var turns: [[Int: Int]] = []
+        /// Whether the store does not answer the batches with topic messages, and those that wait for it.
+        var isHolding = false
+        var held: [PartitionBatch] = []
 
         init(_ store: FakeStore) {
             self.store = store
@@ -21,8 +24,42 @@ import Testing
             loop.accept(.senders(SenderDirectory(Harness.senders)), now: now)
         }
 
+        /// Three partitions with connected devices, which have nothing to do.
+        static func connected(_ count: Int) -> (Bench, [RegistrationName]) {
+            let (wide, names) = TopicSendTests.bench(count)
+            let bench = Bench(wide.store)
+            for (at, name) in names.enumerated() {
+                let login = DeviceLogin(
+                    connection: connection(100 + UInt32(at)), device: name.device, token: token, received: [])
+                bench.loop.accept(.deviceLogin(login), now: bench.now)
+            }
+            bench.settle()
+            #expect(bench.turns.isEmpty, "canary")
+            return (bench, names)
+        }
+
         func settle() {
             while turn() {}
+        }
+
+        private func report(_ entry: PartitionBatch, hasFailed: Bool = false) {
+            let outcome = hasFailed ? .failed(entry.batch.batchNumber) : store.apply(entry.batch)
+            loop.handle(report: .committed(outcome), of: entry.partition, now: now)
+        }
+
+        /// The store answers what it has not answered.
+        func release(hasFailed: Bool = false) {
+            isHolding = false
+            for entry in held { report(entry, hasFailed: hasFailed) }
+            held = []
+            settle()
+        }
+
+        /// The number of messages that are counted as on their way to connected devices.
+        var open: Int {
+            var sum = 0
+            for case let hosted? in loop.all { sum += hosted.effects.topicJobsOpen }
+            return sum
         }
 
         private func turn() -> Bool {
@@ -39,8 +76,7 @@ import Testing
             for entry in effects.batches {
                 let puts = entry.batch.mutations.count { if case .putMessage = $0 { true } else { false } }
                 if puts > 0 { entered[entry.partition] = puts }
-                let outcome = store.apply(entry.batch)
-                loop.handle(report: .committed(outcome), of: entry.partition, now: now)
+                if puts > 0, isHolding { held.append(entry) } else { report(entry) }
             }
             for entry in effects.loads {
                 loop.handle(report: .loaded(store.answer(entry.query)), of: entry.partition, now: now)
@@ -55,15 +91,7 @@ import Testing
     )
     func turns() {
         let count = 150
-        let (wide, names) = TopicSendTests.bench(count)
-        let bench = Bench(wide.store)
-        for (at, name) in names.enumerated() {
-            let login = DeviceLogin(
-                connection: connection(100 + UInt32(at)), device: name.device, token: token, received: [])
-            bench.loop.accept(.deviceLogin(login), now: bench.now)
-        }
-        bench.settle()
-        #expect(bench.turns.isEmpty, "canary")
+        let (bench, names) = Bench.connected(count)
         bench.loop.accept(TopicLogTests.message(1), now: bench.now)
         bench.settle()
         #expect(bench.reached.count == count && Set(bench.reached) == Set(names.map(\.device)))
@@ -75,5 +103,49 @@ import Testing
             #expect(!batches.isEmpty, "canary")
         }
         #expect(!bench.loop.all.contains { $0?.core.isTopicDue == true })
+    }
+    /// Has two partitions store topic messages, which the store does not answer. Returns the third one.
+    private static func hold(_ bench: Bench) -> Int? {
+        bench.isHolding = true
+        bench.loop.accept(TopicLogTests.message(1), now: bench.now)
+        bench.settle()
+        #expect(bench.held.count == 2 && bench.open == 3)
+        return (0..<3).first { number in !bench.held.contains { $0.partition == number } }
+    }
+
+    private static func reached(_ bench: Bench, of names: [RegistrationName], except partition: Int?) -> Bool
+    {
+        let wanted = names.map(\.device).filter { PartitionKey.device($0).partition(of: 3) != partition }
+        return Set(bench.reached) == Set(wanted) && bench.reached.count == wanted.count
+    }
+
+    @Test("a partition that leaves while its messages are stored gives up its turn")
+    func leftStoring() throws {
+        let (bench, _) = Bench.connected(60)
+        let third = try #require(Self.hold(bench))
+        _ = bench.loop.leave(bench.held[0].partition, 1)
+        bench.settle()
+        #expect(bench.held.map(\.partition).last == third && bench.held.count == 3)
+    }
+
+    @Test("a partition that leaves while it waits for its turn has none, and is not counted")
+    func leftWaiting() throws {
+        let (bench, names) = Bench.connected(60)
+        let third = try #require(Self.hold(bench))
+        _ = bench.loop.leave(third, 1)
+        bench.settle()
+        var open = 0
+        _ = bench.loop.removeLeft { open += $0.topicJobsOpen }
+        #expect(open == 0 && bench.loop.all[third] == nil)
+        bench.release()
+        #expect(Self.reached(bench, of: names, except: third) && bench.open == 0)
+    }
+
+    @Test("partitions whose batches fail have further turns, until each device has the message")
+    func failed() throws {
+        let (bench, names) = Bench.connected(150)
+        _ = try #require(Self.hold(bench))
+        bench.release(hasFailed: true)
+        #expect(Self.reached(bench, of: names, except: nil) && bench.open == 0)
     }
 }

@@ -25,7 +25,9 @@ struct PartitionShares {
     let openTopics: Int
     /// Live topic messages in the log.
     let liveTopics: Int
-    /// Connected devices that topic messages are sent to in one batch.
+    /// Bytes of the pairs of topic messages in memory.
+    let topicBodyBytes: Int
+    /// Connected devices that topic messages are sent to in one batch, of which few partitions of a reactor have one at a time.
     let topicDevices: Int
     /// Shared pairs whose entries are counted.
     let countedBodies: Int
@@ -57,6 +59,7 @@ struct PartitionShares {
         ).share(of: count)
         openTopics = share(Limits.Topic.open, atLeast: Limits.Partition.leastOpenTopics)
         liveTopics = share(settings.liveTopicMessages, atLeast: settings.liveMessagesPerTopic)
+        topicBodyBytes = share(Limits.Topic.bodyBytes, atLeast: Limits.Partition.leastTopicBodyBytes)
         topicDevices = max(
             Limits.Partition.leastTopicDevices,
             settings.topicDevicesPerBatch / min(count, TopicTurns.partitionsAtOnce))

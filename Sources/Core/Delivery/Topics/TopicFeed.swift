@@ -138,15 +138,13 @@ struct TopicFeed {
 
     /// Some devices have been sent it: their batch is on its way, or has been answered, or there is none. Returns whether all have been.
     mutating func sent(isStored: Bool) -> Bool {
-        sending = !isStored ? .storing : dueHead < due.count ? .due : .done
+        if 2 * dueHead >= due.count { (due, dueHead) = (Array(due[dueHead...]), 0) }
+        sending = !isStored ? .storing : due.isEmpty ? .done : .due
         return sending == .done
     }
 
     mutating func popDue() -> DeviceID? {
-        guard dueHead < due.count else {
-            (due, dueHead) = ([], 0)
-            return nil
-        }
+        guard dueHead < due.count else { return nil }
         dueHead += 1
         return due[dueHead - 1]
     }

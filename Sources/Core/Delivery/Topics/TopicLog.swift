@@ -27,7 +27,7 @@ struct TopicLog {
     /// The messages whose pairs are in memory, oldest first, also some that are gone; and the bytes of the pairs.
     private var fresh: [SequenceNumber] = []
     private var freshBytes = 0
-    /// What is the same for all recipients of a message, once it has one.
+    /// What is the same for all recipients of a message, of some that have had one.
     private var shares: [SequenceNumber: TopicShare] = [:]
     /// No message expires earlier.
     private var earliestEnd = UnixMilliseconds.max
@@ -41,8 +41,8 @@ struct TopicLog {
 
     // MARK: Changes
 
-    /// Adds a message that is on disk, with the highest place.
-    mutating func append(_ entry: TopicEntry) {
+    /// Adds a message that is on disk, with the highest place. The newest pairs stay in memory, of up to `bodyBytes` in all.
+    mutating func append(_ entry: TopicEntry, bodyBytes: Int) {
         let place = entry.sequence
         entries[place] = entry
         newest = max(newest, place)
@@ -53,23 +53,21 @@ struct TopicLog {
             case .everyone: placesOfAll[entry.message.name.sender, default: []].append(place)
             }
         }
-        guard entry.message.isStored, !entry.message.body.isEmpty else { return }
+        guard entry.message.isStored, entry.message.bodyBytes > 0 else { return }
         fresh.append(place)
-        freshBytes += entry.message.body.count
-        if freshBytes > Limits.Topic.bodyBytes { dropOldestBodies() }
-        if fresh.count > 2 * entries.count {
-            fresh.removeAll { entries[$0]?.message.body.isEmpty ?? true }
-        }
+        freshBytes += entry.message.bodyBytes
+        if freshBytes > bodyBytes { dropOldestBodies(to: bodyBytes / 8 * 7) }
+        if fresh.count > 2 * entries.count { fresh.removeAll { entries[$0] == nil } }
     }
 
     /// Gives back the memory of the oldest pairs: of those that are too many, and some more, so that it is not done for each message.
-    private mutating func dropOldestBodies() {
+    private mutating func dropOldestBodies(to limit: Int) {
         var dropped = 0
-        while freshBytes > Limits.Topic.bodyBytes / 8 * 7, dropped < fresh.count {
+        while freshBytes > limit, dropped < fresh.count {
             let place = fresh[dropped]
             dropped += 1
             guard var message = entries[place]?.message else { continue }
-            freshBytes -= message.body.count
+            freshBytes -= message.bodyBytes
             message.body = []
             message.apns = message.apns.map { _ in [] }
             entries[place]?.message = message
@@ -83,8 +81,9 @@ struct TopicLog {
         if let share = shares[place] { return share }
         guard let entry = entries[place] else { return nil }
         // The pairs of a message that has none are the same as none.
-        let hasBody = !entry.message.body.isEmpty || !entry.message.isStored
+        let hasBody = entry.message.bodyBytes > 0 || !entry.message.isStored
         let share = TopicShare(entry.message, kind: entry.kind, hasBody: hasBody, at: place)
+        if shares.count >= Limits.Topic.sharesKept { shares.removeAll(keepingCapacity: true) }
         shares[place] = share
         return share
     }
@@ -94,7 +93,7 @@ struct TopicLog {
         guard let entry = entries.removeValue(forKey: place) else { return false }
         noted.remove(place)
         shares[place] = nil
-        if entry.message.isStored { freshBytes -= entry.message.body.count }
+        if entry.message.isStored { freshBytes -= entry.message.bodyBytes }
         for pass in entry.message.target.passes {
             switch pass {
             case .topic(let at): Self.remove(place, from: &places, entry.message.key(at))
@@ -267,8 +266,8 @@ struct TopicLog {
     var violation: String? {
         let listed = Set(places.values.joined()).union(placesOfAll.values.joined())
         if listed != Set(entries.keys) { return "a topic message is not listed, or is listed and gone" }
-        let held = entries.values.filter { $0.message.isStored && !$0.message.body.isEmpty }
-        if held.reduce(0, { $0 + $1.message.body.count }) != freshBytes
+        let held = entries.values.filter { $0.message.isStored && $0.message.bodyBytes > 0 }
+        if held.reduce(0, { $0 + $1.message.bodyBytes }) != freshBytes
             || !Set(held.map(\.sequence)).isSubset(of: fresh)
         {
             return "the pairs in memory are not those that are listed"

@@ -68,6 +68,9 @@ public struct TopicMessage: Sendable, Equatable {
     /// Whether it is stored; a now-or-never message is not.
     public var isStored: Bool { expiresAt > acceptedAt }
 
+    /// Bytes of its pairs, and of what it holds for APNs alone.
+    var bodyBytes: Int { body.count + (apns?.count ?? 0) }
+
     /// When the shared body is removed: after the last message that shares it has been removed as expired.
     public var bodyEndsAt: UnixMilliseconds {
         expiresAt + Int64(Limits.SharedBody.graceSeconds) * 1_000

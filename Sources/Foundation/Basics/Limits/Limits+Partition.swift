@@ -24,6 +24,8 @@ extension Limits {
         public static let leastPendingLastSeen = 64
         /// Messages to topics that wait in one partition at least for the logs of all: those of one sender.
         public static let leastOpenTopics = Limits.Topic.openPerSender
+        /// Bytes of the pairs of topic messages that a partition keeps in memory at least: those of 500 messages.
+        public static let leastTopicBodyBytes = 1_048_576
         /// Connected devices that topic messages are sent to in one batch of a partition at least: a batch is a sync of the disk.
         public static let leastTopicDevices = 2
         /// Requests of one kind that may wait in one partition at least: ten times those of one connection.

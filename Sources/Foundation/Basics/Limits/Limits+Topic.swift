@@ -27,10 +27,12 @@ extension Limits {
         /// Live messages of one topic: the older half of them is discarded when there are more. That is five times what a device may have
         /// waiting, so that no device loses what it could have had.
         public static let livePerTopic = 1_000
-        /// Bytes of pairs that a partition keeps for the devices that are connected; beyond, they are read from the store.
-        public static let bodyBytes = 8_388_608
-        /// Connected devices whose mailboxes topic messages enter at once, in all partitions together: about a millisecond, so that other
-        /// messages are not delayed. With 256, they waited up to 40 ms.
+        /// Bytes of the newest pairs that the partitions keep in memory; older ones are read from the store.
+        public static let bodyBytes = 67_108_864
+        /// Live messages of which a partition keeps what all recipients have in common: more than the mailbox of a device takes.
+        public static let sharesKept = 256
+        /// Connected devices whose mailboxes topic messages enter at once, in all partitions of a reactor together: about a millisecond, so
+        /// that other messages are not delayed. With 256, they waited up to 40 ms.
         public static let devicesPerBatch = 32
         /// Devices with iOS apps that are looked up at once for one message; each may be a query to the store.
         public static let page = 128

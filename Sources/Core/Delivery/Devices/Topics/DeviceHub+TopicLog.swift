@@ -100,7 +100,7 @@ extension DeviceHub {
     private mutating func append(_ entries: [TopicEntry], _ turn: inout Turn) {
         for entry in entries {
             for place in feed.log.ended(by: entry) { removeFromLog(place, &turn) }
-            feed.log.append(entry)
+            feed.log.append(entry, bodyBytes: turn.shares.topicBodyBytes)
             if entry.kind == .message, !entry.progress.isOffered {
                 feed.walk.add(entry.message, at: entry.sequence)
             }
@@ -204,7 +204,7 @@ extension DeviceHub {
     private mutating func lookForAppleApps(_ message: TopicMessage, _ turn: inout Turn) {
         guard !message.target.passes.isEmpty, feed.log.count < turn.shares.liveTopics else { return }
         let entry = TopicEntry(sequence: turn.nextSequence(), message: message)
-        feed.log.append(entry)
+        feed.log.append(entry, bodyBytes: turn.shares.topicBodyBytes)
         feed.walk.add(message, at: entry.sequence)
         walk(&turn)
     }
