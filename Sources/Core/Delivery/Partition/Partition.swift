@@ -134,6 +134,9 @@ public struct Partition: ~Copyable {
         expirySweep.isAsking ? .distantFuture : expirySweep.next
     }
 
+    /// The number of the batch that is being made, or of the next one.
+    public var batchNumber: UInt64 { turn.ledger.nextBatchNumber }
+
     /// Whether connected devices wait for the turn of the partition to be sent topic messages (`PartitionEvent.topicsTurn`).
     public var isTopicDue: Bool { devices.feed.sending == .due }
 

@@ -253,11 +253,14 @@ final class SimulatedServer {
         }
         world.trace("\(hosted.number): \(Describe.event(event))")
         let commands = hosted.effects.commands.count
-        let mutations = hosted.effects.mutations.count
+        let batchNumber = hosted.core.batchNumber
+        var mutations = hosted.effects.mutations.count
         let forwards = hosted.effects.forwards.count
         let loads = hosted.effects.loads.count
         let deliveries = hosted.effects.deliveries.count
         hosted.core.handle(event, now: now)
+        // The failure of a batch ends the one that is being made.
+        if hosted.core.batchNumber != batchNumber { mutations = 0 }
         // A planted fault may break the core's state.
         if world.canary == nil, let words = hosted.core.violation(of: event.key) {
             world.fail("invariants", words)
