@@ -25,6 +25,8 @@ struct NodeCheckers {
         var requester: Requester
         /// The partition that decides it.
         var partition: Int
+        /// The partition that it reaches first.
+        var door: Int
         /// The sender whose credentials a node has checked, or as which an app server has logged in there.
         var vouchedBy: SenderID?
         var isSession = false
@@ -148,14 +150,14 @@ struct NodeCheckers {
 
     mutating func asked(
         _ kind: WorldChange.Kind, _ device: UInt64, _ requester: Requester, of partition: Int, _ time: Int64,
-        vouchedBy sender: SenderID? = nil, isSession: Bool = false
+        through door: Int? = nil, vouchedBy sender: SenderID? = nil, isSession: Bool = false
     ) {
         precondition(requester.requestID == all.count + 1, "requests are numbered in order")
         openCount += 1
         all.append(
             Request(
-                kind: kind, device: device, requester: requester, partition: partition, vouchedBy: sender,
-                isSession: isSession, asked: time))
+                kind: kind, device: device, requester: requester, partition: partition,
+                door: door ?? partition, vouchedBy: sender, isSession: isSession, asked: time))
         places.append(nil)
         byConnection[requester.connection, default: []].append(requester.requestID)
     }
@@ -226,7 +228,8 @@ struct NodeCheckers {
     /// ended, or the partition has moved twice in a moment, so that they wait for each other.
     private func isFenced(_ request: Request, _ span: Int64) -> Bool {
         let fence = 1_000 * Limits.ClusterLog.leaseWaitMilliseconds
-        return span >= fence && request.answered - (tookAt[request.partition].max() ?? 0) < fence + 200_000
+        let moved = [request.partition, request.door].map { tookAt[$0].max() ?? 0 }
+        return span >= fence && moved.contains { request.answered - $0 < fence + 200_000 }
     }
 
     /// Whether the sender of a request was changed while the request waited until its node was up to date, or shortly before.

@@ -84,6 +84,8 @@ extension NodeWorld {
             }
         checkers.asked(
             kind, device, requester, of: key.partition(of: Self.partitions), time,
+            through: kind == .upstream
+                ? PartitionKey.device(DeviceID(device)).partition(of: Self.partitions) : nil,
             vouchedBy: isVouched ? sender : nil, isSession: isSession)
         guard let event = event(kind, device, sender, requester) else { return }
         if isVouched {
