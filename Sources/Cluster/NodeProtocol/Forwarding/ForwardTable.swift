@@ -157,14 +157,7 @@ public struct ForwardTable: Sendable {
 
     /// A node is lost, with the events that it had: ends what waits for it. Returns the answers to perform.
     public mutating func lost(_ target: UInt16) -> [UnreachedAnswer] {
-        var answers: [UnreachedAnswer] = []
-        var place = first
-        while let current = place {
-            place = entries[Int(current)].next
-            let entry = entries[Int(current)]
-            if entry.target == target || entry.onward == target { answers.append(remove(current)) }
-        }
-        return answers
+        removeAll { $0.target == target || $0.onward == target }
     }
 
     /// A session of this node has ended. What would have begun it may have no answer: its owner does not know the session any more.
@@ -174,21 +167,22 @@ public struct ForwardTable: Sendable {
 
     /// A partition has left this node, and with it what waits there: the answers go to its next owner.
     public mutating func left(_ partition: Int) {
-        var place = first
-        while let current = place {
-            place = entries[Int(current)].next
-            if entries[Int(current)].asker == partition { remove(current) }
-        }
+        _ = removeAll { $0.asker == partition }
     }
 
     /// Ends what waits for events of a partition: their owner has changed, and answers too late. Returns the answers to perform.
     public mutating func abandoned(_ partition: Int) -> [UnreachedAnswer] {
         guard isWaiting(for: partition) else { return [] }
+        return removeAll { $0.partition == partition }
+    }
+
+    /// Removes all entries of a kind. Returns their answers in the order of the deadlines.
+    private mutating func removeAll(where isRemoved: (borrowing Entry) -> Bool) -> [UnreachedAnswer] {
         var answers: [UnreachedAnswer] = []
         var place = first
         while let current = place {
             place = entries[Int(current)].next
-            if entries[Int(current)].partition == partition { answers.append(remove(current)) }
+            if isRemoved(entries[Int(current)]) { answers.append(remove(current)) }
         }
         return answers
     }
