@@ -101,16 +101,22 @@ final class Certificates: Sendable {
         Now.read().monotonic.advanced(seconds: Limits.Certificate.ticketKeySeconds)
     }
 
-    /// Reloads if the files have changed, our own certificate is about to expire, or the session ticket keys are old.
-    func check(_ configuration: Configuration, now: Instant = Now.read().monotonic) {
+    /// Reloads if the files have changed, our own certificate is about to expire, or the session ticket keys are old. Returns whether the
+    /// files had changed, and are in use now.
+    @discardableResult
+    func check(_ configuration: Configuration, now: Instant = Now.read().monotonic) -> Bool {
         do throws(TransportError) {
-            try changes.withLock { _ throws(TransportError) in
+            return try changes.withLock { _ throws(TransportError) in
                 if configuration.certificateFile == nil { try Self.makeOwn(configuration) }
                 let (hasChanged, isOld) = state.withLock { ($0.loaded.hasChanged, $0.freshBy <= now) }
-                guard hasChanged || isOld else { return lastProblem.withLock { $0 = nil } }
+                guard hasChanged || isOld else {
+                    lastProblem.withLock { $0 = nil }
+                    return false
+                }
                 try reloadLocked(configuration, supplied: stillSupplied(configuration))
-                guard hasChanged else { return }
+                guard hasChanged else { return false }
                 log.notice("certificate_replaced", ["not_after": .text(Timestamp.text(notAfter))])
+                return true
             }
         } catch {
             // Logged once, not at every check, until the problem changes.
@@ -118,8 +124,8 @@ final class Certificates: Sendable {
                 defer { known = error }
                 return known != error
             }
-            guard isNew else { return }
-            log.error("certificate_reload_failed", ["problem": .text(error.description)])
+            if isNew { log.error("certificate_reload_failed", ["problem": .text(error.description)]) }
+            return false
         }
     }
 

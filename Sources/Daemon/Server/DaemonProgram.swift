@@ -214,7 +214,7 @@ public enum DaemonProgram {
             daemon.commandRecords.reportLeftOut(now: reading)
             daemon.logLevel.endIfDue(configured: daemon.configuration.logLevel, now: now)
             if now >= nextCheck {
-                daemon.certificates.check(daemon.configuration)
+                daemon.checkCertificates()
                 // With a wrong clock every certificate seems to have expired, or none ever.
                 if daemon.clock.current == nil {
                     daemon.gateways.credentials.warnOfExpiry(now: reading.wall)

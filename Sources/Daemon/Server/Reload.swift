@@ -44,6 +44,12 @@ extension Daemon {
         }
     }
 
+    /// Looks for new files of the certificate. If the last reload failed, perhaps because only one of them was there, it is made up for.
+    func checkCertificates() {
+        guard certificates.check(configuration), metrics.value(.configReloadSuccess) == 0 else { return }
+        _ = try? reload()
+    }
+
     private func reloadAll(_ supplied: CertificateContent?) throws(ReloadFailure) -> Reloaded {
         let newer: LocatedConfiguration
         do { newer = try source.load() } catch { throw ReloadFailure(problems: error.lines) }

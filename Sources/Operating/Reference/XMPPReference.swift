@@ -68,7 +68,8 @@ public enum XMPPReference {
         ## From devices
 
         An upstream message has `from` (the token), `category` (the package of the app), `message_id`, `time_to_live` and `data`. It is
-        offered again, also on other connections, until the app server has acknowledged it:
+        offered again when its connection has ended, also on another one, until the app server has acknowledged it. A connection that stays open has
+        no deadline, and later messages of the same device wait behind it:
 
         ```xml
         <message><gcm xmlns="google:mobile:data">{"to":"TOKEN","message_id":"THE-SAME-ID","message_type":"ack"}</gcm></message>

@@ -29,6 +29,10 @@ extension AdvanceClock: ReportedCommand {
 extension DrainSessions: ReportedCommand {
     static func text(of answer: Answer) -> String {
         let drained = "\(answer.sessions) sessions were drained.\n"
+        // What serves and has drained none was released, or had none.
+        if answer.state == ServiceWord.serving.rawValue, answer.sessions == 0 {
+            return "No session was drained; the ports of clients are open.\n"
+        }
         guard answer.state == ServiceWord.drained.rawValue else { return drained }
         return drained
             + "The ports of clients are closed until ccsctl drain --release or a restart of ccsd.\n"

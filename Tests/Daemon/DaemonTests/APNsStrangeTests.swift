@@ -27,7 +27,8 @@ struct APNsStrangeTests {
             "problem=\"the server does not speak HTTP/2: ccsd offers h2 (ALPN), and it agrees to no protocol"
         ),
         ("garbage", "event=apns_disconnected"), ("mute", "event=apns_disconnected"), ("headers", ""),
-        ("body", ""), ("drip", ""),
+        ("body", ""), ("drip", ""), ("portal", "event=apns_answer_foreign"),
+        ("relay", "event=apns_answer_foreign"),
     ]
 
     @Test("a now-or-never message is unavailable within 15 seconds, and a stored one waits", arguments: kinds)

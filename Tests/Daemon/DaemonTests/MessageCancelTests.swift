@@ -262,12 +262,12 @@ struct MessageCancelTests {
         }
         #expect(Self.error(try list("", other, project: own.id)) == "403 PERMISSION_DENIED")
         #expect(Self.error(try list("", (own.id, "wrong"))) == "401 UNAUTHENTICATED")
-        for (path, bound) in [("?pageSize=101", "1 to 100"), ("/news/subscribers?pageSize=501", "1 to 500")] {
+        for (path, bound) in [("?pageSize=101", "0 to 100"), ("/news/subscribers?pageSize=501", "0 to 500")] {
             let answer = try list(path, own)
             #expect(Self.error(answer) == "400 INVALID_ARGUMENT" && "\(answer.json)".contains(bound))
         }
         for path in [
-            "?pageSize=0", "?pageSize=x", "?pageToken=%20", "/news/subscribers?pageToken=x",
+            "?pageSize=-1", "?pageSize=x", "?pageToken=%20", "/news/subscribers?pageToken=x",
             "/%20/subscribers",
         ] {
             #expect(Self.error(try list(path, own)) == "400 INVALID_ARGUMENT", "\(path)")

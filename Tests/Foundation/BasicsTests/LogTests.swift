@@ -1,6 +1,8 @@
-import Basics
+import Glibc
 import Synchronization
 import Testing
+
+@testable import Basics
 
 @Suite struct LogTests {
     /// Collects lines, with a clock that the test advances.
@@ -170,6 +172,49 @@ import Testing
         }
         #expect(catcher.lines.count + log.suppressed == 400)
         #expect(catcher.lines.allSatisfy { $0.hasPrefix("time=") && $0.contains("\"some words here\"") })
+    }
+
+    @Test(
+        "a log whose reader stands still loses lines and waits for nothing; they are counted in the next line that is read"
+    )
+    func readerStandsStill() {
+        var ends: [Int32] = [-1, -1]
+        #expect(pipe(&ends) == 0)
+        defer { for end in ends { close(end) } }
+        let catcher = Catcher()
+        let log = Log(level: .info, descriptor: ends[1], clock: { catcher.now })
+        let value = LogValue.text(String(repeating: "x", count: 400))
+        for _ in 0..<1_000 {
+            catcher.advance(milliseconds: 1_000)
+            log.info("line", ["value": value])
+        }
+        let lost = log.suppressed
+        #expect(lost > 0 && lost < 1_000)
+        func read() -> [Substring] {
+            var bytes = [UInt8](repeating: 0, count: 1_048_576)
+            let count = Glibc.read(ends[0], &bytes, bytes.count)
+            return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: "\n")
+        }
+        let first = read()
+        #expect(first.count == 1_000 - lost && first.allSatisfy { $0.hasSuffix("x") })
+        log.record(.notice, "after")
+        let second = read()
+        #expect(second.count == 2 && second.last?.contains("event=after") == true)
+        #expect(second.first?.contains("event=log_lines_lost lines=\(lost)") == true)
+        log.record(.notice, "again")
+        #expect(read().count == 1, "counted once")
+    }
+
+    @Test("a log whose reader is gone loses lines, too")
+    func readerIsGone() {
+        signal(SIGPIPE, SIG_IGN)
+        var ends: [Int32] = [-1, -1]
+        #expect(pipe(&ends) == 0)
+        close(ends[0])
+        defer { close(ends[1]) }
+        let log = Log(level: .info, descriptor: ends[1])
+        log.record(.notice, "line")
+        #expect(log.suppressed == 1)
     }
 
     @Test("a redacted secret is hidden in descriptions, dumps and mirrors")

@@ -22,6 +22,19 @@ import Testing
         #expect(error?.description.contains("larger than 99") == true)
     }
 
+    @Test("a pipe in place of a certificate is refused at once, though nothing writes to it")
+    func pipes() throws {
+        let scratch = try Scratch()
+        let path = "\(scratch.path)/server.pem"
+        #expect(mkfifo(path, 0o600) == 0)
+        let error = #expect(throws: TransportError.self) { try SmallFile.read(path, waits: false) }
+        #expect(error?.description.contains("not a regular file") == true)
+        #expect(throws: TransportError.self) {
+            try TLSIdentity(certificateFile: path, keyFile: path, now: 1_800_000_000_000)
+        }
+        #expect(throws: TransportError.self) { try SmallFile.read(scratch.path, waits: false) }
+    }
+
     @Test("a replaced file has the requested mode with any umask")
     func modes() throws {
         let scratch = try Scratch()

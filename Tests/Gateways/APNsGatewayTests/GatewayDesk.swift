@@ -16,6 +16,7 @@ final class GatewayDesk {
 
     var isDrained: Bool { gateway.isDrained }
     var health: APNsCredentialStatus.Health? { gateway.status(now: now).first?.health }
+    var failingSeconds: Int? { gateway.status(now: now).first?.failingSeconds }
 
     /// Feeds events. Returns all effects; provider tokens are signed at once.
     func feed(_ events: APNsEvent...) -> APNsEffects {
@@ -50,8 +51,16 @@ final class GatewayDesk {
     /// Answers a request.
     func answer(_ send: APNsSend?, _ status: Int, _ reason: String = "") -> APNsEffects {
         guard let send else { return APNsEffects() }
-        let answer = APNsAnswer(status: status, body: reason.isEmpty ? [] : Samples.body(reason))
+        let answer = APNsAnswer(
+            status: status, body: reason.isEmpty ? [] : Samples.body(reason), id: send.request.id)
         return feed(.answered(send.connection, requestNumber: send.requestNumber, answer))
+    }
+
+    /// Something other than Apple answers a request.
+    func answerForeign(_ send: APNsSend?) -> APNsEffects {
+        guard let send else { return APNsEffects() }
+        return feed(
+            .answered(send.connection, requestNumber: send.requestNumber, APNsAnswer(status: 200)))
     }
 
     /// Fails a request.

@@ -34,7 +34,8 @@ struct GatewayTests {
         var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)
         guard let send = sending(&gateway, delivery) else { return nil }
         let answer = APNsAnswer(
-            status: status, body: status == 200 ? [] : Samples.body(reason, timestamp: timestamp))
+            status: status, body: status == 200 ? [] : Samples.body(reason, timestamp: timestamp),
+            id: send.request.id)
         let event = APNsEvent.answered(send.connection, requestNumber: send.requestNumber, answer)
         let effects = feed(&gateway, [event, event])
         #expect(effects.answers.count <= 1)
@@ -83,7 +84,8 @@ struct GatewayTests {
         var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)
         guard let first = Self.sending(&gateway, Samples.delivery(1)) else { return }
         let time = Samples.epoch - 1
-        let answer = APNsAnswer(status: 410, body: Samples.body("Unregistered", timestamp: time))
+        let answer = APNsAnswer(
+            status: 410, body: Samples.body("Unregistered", timestamp: time), id: first.request.id)
         let again = Self.feed(
             &gateway, [.answered(first.connection, requestNumber: first.requestNumber, answer)])
         #expect(again.answers.isEmpty && again.sends.count == 1)
@@ -96,17 +98,23 @@ struct GatewayTests {
     }
 
     @Test(
-        "an answer without a reason of Apple's ends neither the message nor the registration",
-        arguments: [301, 400, 403, 404, 405, 410, 413, 429, 500, 503],
+        "an answer without the apns-id of the request or a reason ends neither the message nor the registration",
+        arguments: [200, 204, 301, 400, 403, 404, 405, 410, 413, 429, 500, 503],
         [
             "", "<html>410 Gone</html>", "{\"reason\":\"Unregis", "{\"reason\":\"Not here\"}",
-            "{\"timestamp\":1}",
+            "{\"timestamp\":1}", "{\"reason\":\"Unregistered\"}", "{\"reason\":\"BadDeviceToken\"}",
+            "{\"reason\":\"Forbidden\"}", "{\"kind\":\"Status\",\"reason\":\"NotFound\"}",
         ])
     func foreign(status: Int, body: String) throws {
-        for apns in ["", "{}"] {
+        for (apns, id) in [("", nil), ("{}", nil), ("", "2"), ("", ""), ("", "1")] as [(String, String?)] {
+            if id == "1",
+                status == 200 || !APNsAnswer(status: status, body: Array(body.utf8)).verdict.reason.isEmpty
+            {
+                continue
+            }
             var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)
             let send = try #require(Self.sending(&gateway, Samples.delivery(1, apns: Array(apns.utf8))))
-            let answer = APNsAnswer(status: status, body: Array(body.utf8))
+            let answer = APNsAnswer(status: status, body: Array(body.utf8), id: id)
             let effects = Self.feed(
                 &gateway, [.answered(send.connection, requestNumber: send.requestNumber, answer)])
             let refusal = APNsRefusal(.unavailable, answer.verdict)
@@ -116,7 +124,27 @@ struct GatewayTests {
         }
     }
 
-    @Test("an answer whose body is too long counts by its status: 200 is accepted, others are of no use")
+    @Test(
+        "how long nothing was accepted counts from the first failure, until a success or long after the last one"
+    )
+    func failingSeconds() {
+        let (desk, _) = GatewayDesk.connected()
+        #expect(desk.failingSeconds == nil)
+        _ = desk.answerForeign(desk.deliver(1).sends.first)
+        _ = desk.pass(milliseconds: 40_000)
+        _ = desk.answerForeign(desk.deliver(2).sends.first)
+        #expect(desk.failingSeconds == 40)
+        _ = desk.answer(desk.deliver(3).sends.first, 400, "BadDeviceToken")
+        #expect(desk.failingSeconds == nil, "that was Apple")
+        _ = desk.answerForeign(desk.deliver(4).sends.first)
+        let most = Int64(Limits.APNsGateway.failureSeconds) * 1_000
+        _ = desk.pass(milliseconds: most - 1)
+        #expect(desk.failingSeconds == Int(most / 1_000) - 1)
+        _ = desk.pass(milliseconds: 1)
+        #expect(desk.failingSeconds == nil)
+    }
+
+    @Test("an answer whose body is too long is not Apple's, whatever its status")
     func longBody() throws {
         for status in [200, 400, 410] {
             var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)
@@ -128,9 +156,7 @@ struct GatewayTests {
                         send.connection, requestNumber: send.requestNumber, .bodyTooLong(status: status))
                 ])
             let refusal = APNsRefusal(.unavailable, APNsVerdict(status: status, reason: ""))
-            #expect(
-                effects.answers.map(\.outcome)
-                    == [status == 200 ? .accepted(.production) : .later(milliseconds: 1_000, refusal)])
+            #expect(effects.answers.map(\.outcome) == [.later(milliseconds: 1_000, refusal)])
         }
     }
 
@@ -184,7 +210,7 @@ struct GatewayTests {
     func refused() {
         var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)
         guard let send = Self.sending(&gateway, Samples.delivery(1)) else { return }
-        let answer = APNsAnswer(status: 403, body: Samples.body("Forbidden"))
+        let answer = APNsAnswer(status: 403, body: Samples.body("Forbidden"), id: send.request.id)
         let off = Self.feed(
             &gateway, [.answered(send.connection, requestNumber: send.requestNumber, answer)])
         #expect(off.notices.count == 1)
@@ -207,9 +233,10 @@ struct GatewayTests {
         guard let id = opens.first?.connection else { return nil }
         let minted = APNsEvent.minted(key.id, token: [1], at: Samples.epoch)
         let sends = feed(&gateway, [.opened(id), .streams(id, available: 1), minted]).sends
-        guard sends.count == 1, let number = sends.first?.requestNumber else { return nil }
+        guard sends.count == 1, let send = sends.first else { return nil }
+        let number = send.requestNumber
         if let reason {
-            let answer = APNsAnswer(status: 403, body: Samples.body(reason))
+            let answer = APNsAnswer(status: 403, body: Samples.body(reason), id: send.request.id)
             return feed(&gateway, [.answered(id, requestNumber: number, answer)]).answers.first?.outcome
         }
         return feed(
@@ -243,7 +270,8 @@ struct GatewayTests {
         var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)
         let send = try #require(Self.sending(&gateway, Samples.delivery(1)))
         let proof = APNsEvent.answered(
-            send.connection, requestNumber: send.requestNumber, APNsAnswer(status: 200))
+            send.connection, requestNumber: send.requestNumber,
+            APNsAnswer(status: 200, id: send.request.id))
         let next = try #require(
             Self.feed(&gateway, [proof, .deliver(Samples.delivery(2))]).sends.first)
         let effects = Self.feed(
@@ -260,7 +288,8 @@ struct GatewayTests {
         var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)
         let send = try #require(Self.sending(&gateway, Samples.delivery(1)))
         let id = send.connection
-        let proof = APNsEvent.answered(id, requestNumber: send.requestNumber, APNsAnswer(status: 200))
+        let proof = APNsEvent.answered(
+            id, requestNumber: send.requestNumber, APNsAnswer(status: 200, id: send.request.id))
         let deliveries = (2...4 as ClosedRange<UInt64>).map {
             APNsEvent.deliver(Samples.delivery($0, registration: $0, token: "p_a\($0)"))
         }

@@ -11,6 +11,7 @@ struct VerdictTests {
         for row in VerdictTable.rows {
             #expect(VerdictTable.kind(status: row.status, reason: row.reason) == row.kind, "\(row.reason)")
             #expect(VerdictTable.kind(status: 502, reason: row.reason) == .busy)
+            #expect(row.status == 403 || VerdictTable.kind(status: 403, reason: row.reason) == .foreign)
         }
         #expect(VerdictTable.rows.count == 33)
         let classes = Set(VerdictTable.rows.map { "\($0.kind)" })
@@ -18,7 +19,7 @@ struct VerdictTests {
     }
 
     @Test(
-        "an unknown reason is classed by its status, and what is no reason of Apple's is foreign",
+        "an unknown reason is classed by its status, and an answer without one is foreign",
         arguments: [
             (200, VerdictClass.accepted), (400, .badRequest), (403, .foreign), (404, .internalFault),
             (405, .internalFault), (410, .busy), (413, .tooLarge), (429, .tooManyRequests),
@@ -27,9 +28,20 @@ struct VerdictTests {
         ])
     func unknown(_ status: Int, _ kind: VerdictClass) {
         #expect(VerdictTable.kind(status: status, reason: "NewReason") == kind)
-        for foreign in ["", "Bad Request", "gone.", "?", "New", "blocked", "badDeviceToken"]
-        where status != 200 {
-            #expect(VerdictTable.kind(status: status, reason: foreign) == .foreign)
+        #expect(status == 200 || VerdictTable.kind(status: status, reason: "") == .foreign)
+    }
+
+    @Test("the apns-id of an answer is that of the request in either case, and no other")
+    func identifier() {
+        let id = "0195f3a1-0000-8abc-8000-0123456789ab"
+        #expect(!APNsAnswer(status: 200, id: id).isForeign(to: id))
+        #expect(!APNsAnswer(status: 200, id: id.uppercased()).isForeign(to: id))
+        let others: [String?] = [
+            nil, "", String(id.dropLast()), id + " ", "1" + id.dropFirst(),
+            id.replacing("-", with: "M"), id.replacing("0", with: "P"),
+        ]
+        for other in others {
+            #expect(APNsAnswer(status: 200, id: other).isForeign(to: id), "\(other ?? "")")
         }
     }
 

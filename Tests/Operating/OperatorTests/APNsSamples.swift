@@ -22,7 +22,7 @@ extension Samples {
         [
             "credential": "ABC123DEFG", "environment": "sandbox", "health": "refused", "status": 403,
             "reason": "Forbidden", "refused_topics": ["com.example.app"], "connections": 1,
-            "requests_in_flight": 2, "waiting": 3, "token_age_seconds": 4,
+            "requests_in_flight": 2, "waiting": 3, "failing_seconds": 5, "token_age_seconds": 4,
         ],
         [
             "credential": "0a1b2c3d4e5f6071", "environment": "production", "health": "clock_doubted",

@@ -113,7 +113,7 @@ import Testing
     /// Returns the events that a source logs.
     private static func events(in text: String) -> [String] {
         let call =
-            /[^A-Za-z](?:[lL]og\??\.(?:debug|info|notice|warning|error|write|record|repeating)|logFailure|log)\([^"\[{}]{0,120}?"([a-z][a-z0-9_]*)"/
+            /[^A-Za-z](?:[lL]og\??\.(?:debug|info|notice|warning|error|write|record|repeating)|logFailure|log|line(?=\(\.))\([^"\[{}]{0,120}?"([a-z][a-z0-9_]*)"/
         return text.matches(of: call).map { String($0.1) }
     }
 

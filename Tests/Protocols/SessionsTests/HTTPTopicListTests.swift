@@ -41,7 +41,9 @@ import Wire
     func pages() throws {
         let own = Self.own
         let news = try Self.topic("news")
-        #expect(queries(ask("\(own)/topics")) == [Self.query(.topics(after: nil), 100)])
+        for whole in ["", "?pageSize=0"] {
+            #expect(queries(ask("\(own)/topics\(whole)")) == [Self.query(.topics(after: nil), 100)])
+        }
         #expect(
             queries(ask("\(own)/topics?pageSize=7&pageToken=news")) == [
                 Self.query(.topics(after: news), 7)
@@ -60,9 +62,9 @@ import Wire
     @Test(
         "a wrong page or topic is refused with its field, and nothing is asked",
         arguments: [
-            ("?pageSize=0", "pageSize"), ("?pageSize=101", "1 to 100"), ("?pageSize=-1", "pageSize"),
+            ("?pageSize=101", "0 to 100"), ("?pageSize=-1", "pageSize"),
             ("?pageSize=x", "pageSize"), ("?pageToken=%20", "pageToken"), ("?pageToken=%f", "query"),
-            ("/news/subscribers?pageSize=501", "1 to 500"),
+            ("/news/subscribers?pageSize=501", "0 to 500"),
             ("/news/subscribers?pageToken=news", "pageToken"), ("/%20/subscribers", "topic"),
         ])
     func wrong(_ path: String, _ named: String) {

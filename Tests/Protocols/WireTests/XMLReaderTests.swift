@@ -182,6 +182,21 @@ import Wire
         #expect(XMLRecord.reading(Array(text: "</stream:stream>")).failure == .invalidXML)
     }
 
+    @Test
+    func `a header after the login's or behind a stanza is an error at once, and no stanza without an end`() {
+        let auth = "<auth xmlns='urn:ietf:params:xml:ns:xmpp-sasl'/>"
+        let loggedIn = Self.header + auth + Self.header
+        #expect(XMLRecord.reading(Array(text: loggedIn)).failure == nil)
+        for more in [Self.header, "<presence/>" + Self.header, "<stream:stream/>", "<?xml version='1.0'?>"] {
+            let record = XMLRecord.reading(Array(text: loggedIn + more))
+            #expect(record.failure == (more.hasPrefix("<?") ? .restrictedXML : .badFormat), "\(more)")
+        }
+        let inner = "<iq id='1'><stream:stream/></iq>"
+        #expect(
+            XMLRecord.reading(Array(text: loggedIn + inner)).failure == nil,
+            "its name is free within a stanza")
+    }
+
     @Test func `nothing is read after the end of the stream`() {
         let record = read("</stream:stream>\u{0}<<<!DOCTYPE a>")
         #expect(record.failure == nil)

@@ -228,7 +228,7 @@ final class APNsHost: ReactorDelegate {
             handle(.streams(id, available: available - unsent))
         case .answered(let number, let answer, let microseconds):
             let answer = APNsAnswer(answer)
-            tally.answered(endpoint.environment, answer.verdict, microseconds: microseconds)
+            tally.answered(endpoint.environment, answer, microseconds: microseconds)
             handle(.answered(id, requestNumber: number, answer))
         case .failed(let number, let failure):
             tally.failed(endpoint.environment, failure)

@@ -48,6 +48,7 @@ struct GatewaySelfTester: APNsSelfTester {
     ) -> APNsSelfTestAnswer {
         switch port.probe(APNsMaterial(credential), topic: Array(topic.utf8), environment) {
         case .answered(let verdict): .answered(status: verdict.status, reason: verdict.reason)
+        case .foreign(let status): .foreign(status: status)
         case .failed(let problem): .failed(problem)
         case nil: .failed("the gateway did not answer")
         }

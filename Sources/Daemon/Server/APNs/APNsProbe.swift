@@ -13,6 +13,8 @@ final class APNsProbe {
     enum Outcome: Sendable, Equatable {
         /// Apple answered.
         case answered(APNsVerdict)
+        /// Something other than Apple answered, with this status.
+        case foreign(Int)
         /// There was no answer, for this reason.
         case failed(String)
     }
@@ -20,6 +22,8 @@ final class APNsProbe {
     private var link: APNsLink?
     private var done: ((Outcome) -> Void)?
     private let call: HTTPCall
+    /// The `apns-id` of the request.
+    private let identifier: String
     private var isSent = false
 
     /// Creates a probe; `done` is called once, on the gateway's thread.
@@ -29,16 +33,17 @@ final class APNsProbe {
     ) {
         // Random, so that no device has it.
         let token = AppleToken.Digits(of: SecureRandom.bytes(32))
+        identifier = Self.randomIdentifier()
         let request = APNsRequest(
             deviceToken: token, environment: environment, topic: topic, pushType: .alert, priority: 5,
-            expiration: 0, collapseID: nil, id: Self.identifier(),
+            expiration: 0, collapseID: nil, id: identifier,
             payload: Array("{\"aps\":{\"alert\":\"test\"}}".utf8))
         call = request.call(providerToken: providerToken)
         self.done = done
     }
 
     /// Returns a random UUID (RFC 9562, version 4).
-    private static func identifier() -> String {
+    private static func randomIdentifier() -> String {
         var bytes = SecureRandom.bytes(16)
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80
@@ -75,10 +80,11 @@ final class APNsProbe {
             guard available > 0, !isSent else { return }
             isSent = true
             link.send(call, number: 0, now: Now.read())
-        case .answered(_, let answer, _): finish(.answered(APNsAnswer(answer).verdict))
+        case .answered(_, let answer, _):
+            let answer = APNsAnswer(answer)
+            finish(answer.isForeign(to: identifier) ? .foreign(answer.status) : .answered(answer.verdict))
         case .certificateRefused(let words): finish(.failed("the server refuses the certificate: \(words)"))
-        case .failed(_, .bodyTooLong(let status)):
-            finish(.answered(APNsAnswer(status: status).verdict))
+        case .failed(_, .bodyTooLong(let status)): finish(.foreign(status))
         case .failed: finish(.failed("the connection ended before the answer"))
         case .openFailed(_, let words), .closed(let words, _): finish(.failed(words))
         }

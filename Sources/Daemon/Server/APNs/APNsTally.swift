@@ -32,17 +32,19 @@ struct APNsTally {
     func sent() { shard.add(to: .apnsRequestsOpen) }
 
     /// Counts Apple's answer to a request.
-    func answered(_ environment: APNsEnvironment, _ verdict: APNsVerdict, microseconds: Int) {
+    func answered(_ environment: APNsEnvironment, _ answer: APNsAnswer, microseconds: Int) {
         shard.add(-1, to: .apnsRequestsOpen)
         shard.observe(microseconds: microseconds, in: .apnsAnswerTimes, environment.position)
-        count(environment, verdict.status == 200 ? "accepted" : verdict.reason)
+        // Without an `apns-id` it is not Apple's.
+        count(
+            environment,
+            answer.id == nil ? "other" : answer.status == 200 ? "accepted" : answer.verdict.reason)
     }
 
     /// Counts a request without an answer.
     func failed(_ environment: APNsEnvironment, _ failure: HTTP2RequestFailure) {
         shard.add(-1, to: .apnsRequestsOpen)
         switch failure {
-        case .bodyTooLong(status: 200): count(environment, "accepted")
         case .bodyTooLong: count(environment, "other")
         default: count(environment, failure.isRetryable ? "unprocessed" : "unanswered")
         }

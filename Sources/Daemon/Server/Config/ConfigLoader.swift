@@ -172,13 +172,24 @@ public struct ConfigLoader {
     // MARK: Environment and flags
 
     private mutating func apply(variable name: String, _ value: String) {
-        guard name.hasPrefix("CCSD_"), name != "CCSD_CONFIG" else { return }
+        guard name.hasPrefix("CCSD_"), name != "CCSD_CONFIG", !Self.isServiceLink(name, value) else { return }
         guard let key = ConfigKey.allCases.first(where: { $0.variable == name }) else {
             let near = NearestName.of(name, among: ConfigKey.allCases.map { $0.variable.lowercased() })
             let hint = near.map { "did you mean \($0.uppercased())?" } ?? "ccsctl config docs lists all keys"
             return add("", "is not a known setting", hint, at: .variable(name))
         }
         apply(key, value, at: .variable(name))
+    }
+
+    /// Whether Kubernetes has made a variable for a Service of the pod's namespace (`enableServiceLinks`) whose name begins with `ccsd`:
+    /// `CCSD_SERVICE_HOST`, `CCSD_SERVICE_PORT_HTTPS`, `CCSD_PORT=tcp://...`, `CCSD_PORT_5235_TCP_ADDR`.
+    private static func isServiceLink(_ name: String, _ value: String) -> Bool {
+        let words = name.split(separator: "_")
+        if name.hasSuffix("_SERVICE_HOST") || name.contains("_SERVICE_PORT") { return true }
+        let protocols = ["tcp", "udp", "sctp"]
+        if words.last == "PORT", protocols.contains(where: { value.hasPrefix($0 + "://") }) { return true }
+        guard let port = words.firstIndex(of: "PORT"), words.count > port + 2 else { return false }
+        return UInt16(words[port + 1]) != nil && protocols.contains(words[port + 2].lowercased())
     }
 
     private mutating func apply(_ key: ConfigKey, _ text: String, at location: ConfigProblem.Location) {

@@ -202,6 +202,7 @@ extension APNsStateRow {
             health: health, status: verdict?.status, reason: verdict?.reason,
             refusedTopics: state.refusedTopics.map { String(decoding: $0, as: UTF8.self) },
             connections: state.connections, requestsInFlight: state.requestsInFlight,
-            waiting: state.waiting, tokenAgeSeconds: state.tokenAgeSeconds)
+            waiting: state.waiting, failingSeconds: state.failingSeconds,
+            tokenAgeSeconds: state.tokenAgeSeconds)
     }
 }

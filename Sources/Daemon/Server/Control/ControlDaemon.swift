@@ -89,6 +89,11 @@ extension ControlServer {
             sessions = daemon.drainer.hold(progress: report)
             if daemon.drainer.state == .drained { daemon.log.notice("clients_drained") }
         case .release:
+            guard try importedSeal() == nil else {
+                throw OperatorProblem(
+                    "ccsd uses an imported key only after a restart: until then it would refuse the imported tokens",
+                    hint: "restart ccsd, which opens the ports as well")
+            }
             let isReleased = daemon.drainer.release()
             sessions = isReleased ? 0 : nil
             if isReleased { daemon.log.notice("clients_released") }

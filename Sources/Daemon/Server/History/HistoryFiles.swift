@@ -25,6 +25,8 @@ final class HistoryFiles {
     private var open: OpenFile
     /// The bytes that are to be written, kept for its storage.
     private var out = ByteBuffer()
+    /// While the clock is in doubt, no file is too old.
+    var isClockInDoubt = false
     /// From when on the last process has left nothing; `nil` if it was stopped, or there was none.
     let missingFrom: UnixMilliseconds?
 
@@ -106,8 +108,10 @@ final class HistoryFiles {
 
     private func drop(_ now: UnixMilliseconds) throws(TransportError) {
         var sum = bytes
-        while let first = complete.first, sum > limits.bytes || first.source.last < now - limits.milliseconds
-        {
+        func isTooOld(_ file: Complete) -> Bool {
+            !isClockInDoubt && file.source.last < now - limits.milliseconds
+        }
+        while let first = complete.first, sum > limits.bytes || isTooOld(first) {
             let path = Self.path(folder, first.source.number)
             guard unsafe unlink(path) == 0 || errno == ENOENT else {
                 throw SystemCall.failure("remove \(path)")

@@ -10,6 +10,7 @@ import Transport
 final class HistoryWriter {
     private let port: HistoryPort
     private let folder: String
+    private let clock: ClockStatus
     private let metrics: MetricShard
     private let log: Log
     private var state: State
@@ -27,9 +28,10 @@ final class HistoryWriter {
         case failed(until: Instant)
     }
 
-    init(port: HistoryPort, folder: String, metrics: MetricShard, log: Log) {
+    init(port: HistoryPort, folder: String, clock: ClockStatus, metrics: MetricShard, log: Log) {
         self.port = port
         self.folder = folder
+        self.clock = clock
         self.metrics = metrics
         self.log = log
         state = .failed(until: .distantPast)
@@ -37,13 +39,13 @@ final class HistoryWriter {
 
     /// Runs until the port is stopped.
     func run() {
-        let hours = HourlyFile.read(in: folder, now: Now.read().wall, log)
+        let hours = HourlyFile.read(in: folder, now: now().wall, log)
         port.hours.withLock { $0 = hours }
         writtenHours = hours
-        openIfDue(Now.read())
+        openIfDue(now())
         while true {
             let call = port.call.wait { self.next(&$0) }
-            let now = Now.read()
+            let now = now()
             openIfDue(now)
             write(now)
             for latch in call.sources {
@@ -58,6 +60,14 @@ final class HistoryWriter {
         }
         finish()
         port.ended.fulfil(true)
+    }
+
+    /// The server's wall clock, whose doubts keep what would be too old, and the machine's monotonic one, by which threads wait.
+    private func now() -> Now {
+        let machine = Now.read()
+        var time = clock.judged(machine)
+        time.monotonic = machine.monotonic
+        return time
     }
 
     /// Takes a call that is due, or returns until when to wait for it.
@@ -102,6 +112,7 @@ final class HistoryWriter {
         guard !batch.isEmpty else { return }
         port.hours.withLock { $0?.add(batch) }
         guard case .writing(let files) = state else { return miss(batch) }
+        files.isClockInDoubt = now.latestInDoubt != nil
         do throws(TransportError) {
             if let gap {
                 try files.append(gap.steps, now: now.wall)
@@ -144,7 +155,9 @@ final class HistoryWriter {
                     ["from": .text(Timestamp.text(from)), "to": .text(Timestamp.text(now.wall))])
             }
             state = .writing(files)
-            sweepsAt = .distantPast
+            // Until then the clock has been judged: files that a wrong one removes are gone.
+            sweepsAt = now.monotonic.advanced(seconds: Limits.History.sweepSeconds)
+            metrics.set(.historyBytes, to: files.bytes)
         } catch { fail(error) }
     }
 
@@ -152,6 +165,7 @@ final class HistoryWriter {
         guard sweepsAt <= now.monotonic, case .writing(let files) = state else { return }
         sweepsAt = now.monotonic.advanced(seconds: Limits.History.sweepSeconds)
         do throws(TransportError) {
+            files.isClockInDoubt = now.latestInDoubt != nil
             try files.sweep(now.wall)
             try writeHours()
             metrics.set(.historyBytes, to: files.bytes)

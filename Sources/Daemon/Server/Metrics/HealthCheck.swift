@@ -4,7 +4,7 @@ import Store
 
 /// The state that `ccsctl health` judges.
 struct HealthState {
-    private typealias Text = (problem: String, action: String)
+    typealias Text = (problem: String, action: String)
 
     /// The kind of the store's failure; `nil` if it accepts writes.
     var storeFailure: String?
@@ -36,6 +36,11 @@ struct HealthState {
     var clusterFailure: OperatorProblem?
     /// What was wrong with the last reload, or with the files of the certificate since; `nil` if nothing was.
     var reloadFailure: String?
+    /// The credentials for APNs in each of their environments.
+    var apns: [APNsStateRow] = []
+    /// Endpoints of webhooks that fail, and that have answered 410.
+    var webhooksPaused = 0
+    var webhooksGone = 0
     /// The folder of the store.
     var folder = ""
 
@@ -52,6 +57,7 @@ struct HealthState {
         switch cause {
         case .clusterAlarm: clusterFailure.map { [($0.text, $0.hint)] } ?? clusterTexts(isDegraded: false)
         case .clusterDegraded: clusterTexts(isDegraded: true)
+        case .gatewayFailing: gatewayTexts
         default: text(of: cause, now).map { [$0] } ?? []
         }
     }
@@ -105,7 +111,7 @@ struct HealthState {
         case .logDisconnected:
             clusterAlarms.first { $0.cause == .logDisconnected }.map { ($0.problem, $0.action) }
         // Of these there may be several.
-        case .clusterAlarm, .clusterDegraded: nil
+        case .clusterAlarm, .clusterDegraded, .gatewayFailing: nil
         case .reloadFailed:
             reloadFailure.map {
                 (

@@ -124,6 +124,9 @@ extension Limits {
         /// Seconds of failures after which an environment is no longer asked about a device token that the other one refuses: a
         /// firewall or a key may permit one environment only, and then bad tokens must end all the same.
         public static let hopelessSeconds = 3_600
+        /// Seconds after its last failure for which an environment counts as failing, unless a request is accepted: more than the longest wait
+        /// of a message for its next attempt.
+        public static let failureSeconds = 1_200
         /// Topics of one credential that are recorded as refused: more than an operator can have.
         public static let refusedTopics = 1_024
         /// Apps whose credential is remembered, and apps whose device tokens are counted: more than one team has.

@@ -20,4 +20,25 @@ public enum DescriptorOutput {
     public static func write(_ text: String, to descriptor: Int32) {
         write(Array(text.utf8), to: descriptor)
     }
+
+    /// Writes all bytes if the descriptor takes them at once. Returns `false` if it does not: nothing waits for a reader that stands still.
+    ///
+    /// A pipe or a socket that is ready takes `PIPE_BUF` bytes without waiting (pipe(7)); what is longer is written in parts, and its end is
+    /// lost if the reader stops in the middle.
+    static func writeWithoutWaiting(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            // An error, such as a closed reader, is no reason to wait either: the write fails at once.
+            guard unsafe poll(&state, 1, 0) == 1 else { return false }
+            let part = rest.prefix(Int(PIPE_BUF))
+            let count = unsafe part.withUnsafeBytes {
+                unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest.removeFirst(count)
+        }
+        return true
+    }
 }

@@ -48,15 +48,27 @@ public struct Log: Sendable {
         level: Level, format: Format = .text, journal: Bool = false,
         clock: @escaping @Sendable () -> Now = { Now.read() }, write: @escaping @Sendable ([UInt8]) -> Void
     ) {
-        sink = LogSink(level: level, format: format, journal: journal, clock: clock, write: write)
+        sink = LogSink(level: level, format: format, journal: journal, clock: clock) { line in
+            write(line)
+            return true
+        }
+    }
+
+    /// Creates a log that writes to a descriptor. While its reader stands still, lines are lost and counted (`log_lines_lost`), and nothing
+    /// waits for it: a log must not stop the server.
+    init(
+        level: Level, format: Format = .text, journal: Bool = false, descriptor: Int32,
+        clock: @escaping @Sendable () -> Now = { Now.read() }
+    ) {
+        sink = LogSink(level: level, format: format, journal: journal, clock: clock) {
+            DescriptorOutput.writeWithoutWaiting($0, to: descriptor)
+        }
     }
 
     /// The log of a program: standard error, in journald's format if systemd reads it.
     public static func standardError(level: Level, format: Format) -> Log {
         let journal = unsafe getenv("JOURNAL_STREAM") != nil
-        return Log(level: level, format: format, journal: journal) {
-            DescriptorOutput.write($0, to: STDERR_FILENO)
-        }
+        return Log(level: level, format: format, journal: journal, descriptor: STDERR_FILENO)
     }
 
     /// The lowest level that is written; may change while the program runs.
@@ -65,7 +77,7 @@ public struct Log: Sendable {
         nonmutating set { sink.level = newValue }
     }
 
-    /// Lines suppressed so far because their event repeated too fast.
+    /// Lines suppressed so far because their event repeated too fast, or lost because the reader of the log stood still.
     public var suppressed: Int { sink.suppressed }
 
     /// Whether lines of a level are written.
@@ -92,7 +104,7 @@ public struct Log: Sendable {
     /// Writes the lines of repeated events that are due; call it regularly, since otherwise only a new occurrence writes them.
     public func flushRepeated() { sink.flushRepeated() }
 
-    /// Writes a line that is never suppressed: what an operator did.
+    /// Writes a line that is never suppressed, however many there are: what an operator did.
     public func record(_ level: Level, _ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
         if isOn(level) { sink.record(level, event, fields()) }
     }

@@ -6,12 +6,13 @@ final class LogSink: Sendable {
     private let format: Log.Format
     private let journal: Bool
     private let clock: @Sendable () -> Now
-    private let output: @Sendable ([UInt8]) -> Void
+    /// Writes a line. Returns `false` if it is lost.
+    private let output: @Sendable ([UInt8]) -> Bool
     private let state = Mutex(State())
 
     init(
         level: Log.Level, format: Log.Format, journal: Bool, clock: @escaping @Sendable () -> Now,
-        write: @escaping @Sendable ([UInt8]) -> Void
+        write: @escaping @Sendable ([UInt8]) -> Bool
     ) {
         threshold = Atomic(level.rawValue)
         self.format = format
@@ -31,7 +32,7 @@ final class LogSink: Sendable {
         let now = clock()
         state.withLock { state in
             guard let held = state.admit("\(event)", at: now.monotonic) else { return }
-            output(line(level, event, fields, at: now.wall, ("suppressed", held)))
+            emit(line(level, event, fields, at: now.wall, ("suppressed", held)), &state, now)
         }
     }
 
@@ -44,9 +45,9 @@ final class LogSink: Sendable {
             let context = RepeatedLine(level: level, event: event, fields: fields)
             let key = "\(event) \(key)"
             switch state.repeated.add(key, context, occurrences: occurrences, every: seconds, now: now) {
-            case .report: output(line(level, event, fields, at: now.wall, ("repeated", 0)))
+            case .report: emit(line(level, event, fields, at: now.wall, ("repeated", 0)), &state, now)
             case .reportRepeated(let count):
-                output(line(level, event, fields, at: now.wall, ("repeated", count)))
+                emit(line(level, event, fields, at: now.wall, ("repeated", count)), &state, now)
             case .suppress: state.suppressed += occurrences
             }
         }
@@ -57,17 +58,29 @@ final class LogSink: Sendable {
         state.withLock { state in
             for due in state.repeated.removeDue(now: now.monotonic) {
                 let context = due.context
-                output(
+                emit(
                     line(
                         context.level, context.event, context.fields, at: now.wall, ("repeated", due.count),
-                        lastAt: due.lastAt))
+                        lastAt: due.lastAt), &state, now)
             }
         }
     }
 
     func record(_ level: Log.Level, _ event: StaticString, _ fields: LogFields) {
         let now = clock()
-        state.withLock { _ in output(line(level, event, fields, at: now.wall, ("suppressed", 0))) }
+        state.withLock { emit(line(level, event, fields, at: now.wall, ("suppressed", 0)), &$0, now) }
+    }
+
+    /// Writes a line, after one about those that were lost before it.
+    private func emit(_ bytes: [UInt8], _ state: inout State, _ now: Now) {
+        if state.lost > 0,
+            output(line(.warning, "log_lines_lost", [:], at: now.wall, ("lines", state.lost)))
+        {
+            state.lost = 0
+        }
+        guard state.lost > 0 || !output(bytes) else { return }
+        state.lost += 1
+        state.suppressed += 1
     }
 
     /// Returns a finished line; a count of 0 is omitted.
@@ -100,6 +113,8 @@ final class LogSink: Sendable {
         var windows: [String: Window] = [:]
         var repeated = RepeatedEvents<RepeatedLine>()
         var suppressed = 0
+        /// Lines that could not be written since the last one that was.
+        var lost = 0
 
         /// Returns how many lines of an event were suppressed before this one, or `nil` to suppress this one too.
         mutating func admit(_ event: String, at now: Instant) -> Int? {

@@ -225,7 +225,9 @@ extension Metric {
             bounds: innerBounds),
         Row(
             metric: .logLinesSuppressed, name: "ccs_log_lines_suppressed_total", kind: .counter,
-            help: "Log lines suppressed because their event repeated too fast."),
+            help:
+                "Log lines suppressed because their event repeated too fast, or lost because the log was not read."
+        ),
         Row(
             metric: .ready, name: "ccs_ready", kind: .gauge,
             help: "1 while the server accepts messages, as /readyz reports, else 0."),

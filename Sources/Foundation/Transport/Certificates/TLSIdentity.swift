@@ -26,10 +26,11 @@ public struct TLSIdentity: Sendable {
     /// Warnings for the operator; empty if there are none.
     public let warnings: [String]
 
-    /// Reads and checks both files. Throws if no handshake could succeed with them.
+    /// Reads and checks both files, which must be regular ones. Throws if no handshake could succeed with them.
     public init(certificateFile: String, keyFile: String, now: UnixMilliseconds) throws(TransportError) {
         try self.init(
-            chain: SmallFile.read(certificateFile), key: SmallFile.read(keyFile), now: now,
+            chain: SmallFile.read(certificateFile, waits: false),
+            key: SmallFile.read(keyFile, waits: false), now: now,
             names: TLSFileNames(certificate: certificateFile, key: keyFile))
     }
 

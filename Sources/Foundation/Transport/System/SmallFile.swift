@@ -11,13 +11,20 @@ public enum SmallFile {
         var changed: Int64
     }
 
-    /// Returns the content. Throws if the file is missing or larger than `limit`.
-    public static func read(_ path: String, limit: Int = Limits.Certificate.fileBytes) throws(TransportError)
-        -> [UInt8]
-    {
-        let number = SystemCall.retrying { unsafe open(path, O_RDONLY | O_CLOEXEC) }
+    /// Returns the content. Throws if the file is missing or larger than `limit`. With `waits: false` also if it is no regular file, such as
+    /// a pipe, whose writer may never come.
+    public static func read(
+        _ path: String, limit: Int = Limits.Certificate.fileBytes, waits: Bool = true
+    ) throws(TransportError) -> [UInt8] {
+        let flags = O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK)
+        let number = SystemCall.retrying { unsafe open(path, flags) }
         guard number >= 0 else { throw SystemCall.failure("read \(path)") }
         let file = Descriptor(owning: number)
+        var status = stat()
+        let isRegular = unsafe fstat(file.number, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        guard waits || isRegular else {
+            throw TransportError("read \(path)", detail: "it is not a regular file", code: EINVAL)
+        }
         var content: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 16_384)
         while true {

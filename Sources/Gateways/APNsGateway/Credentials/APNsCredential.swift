@@ -100,6 +100,8 @@ public struct APNsCredentialStatus: Sendable, Equatable {
     public var connections: Int
     public var requestsInFlight: Int
     public var waiting: Int
+    /// For how long no request was accepted, although some should have been. `nil` if all is well.
+    public var failingSeconds: Int?
     /// The age of the provider token. `nil` if there is none.
     public var tokenAgeSeconds: Int?
 }

@@ -8,15 +8,9 @@ extension APNsGateway {
         _ effects: inout APNsEffects
     ) {
         guard let (index, pool, connection) = ended(id, number) else { return }
-        if answer.status == 200 {
-            prove(pool, connection, pending[index].request.topic, &effects)
-            finishAccepted(index, now, &effects)
-        } else {
-            let verdict = answer.verdict
-            let kind = VerdictTable.kind(status: verdict.status, reason: verdict.reason)
-            if kind.provesCredential { prove(pool, connection, pending[index].request.topic, &effects) }
-            refused(index, kind, verdict, pool, connection, now, &effects)
-        }
+        let kind = answer.kind(to: pending[index].request.id)
+        if kind.provesCredential { prove(pool, connection, pending[index].request.topic, &effects) }
+        decide(index, kind, answer.verdict, pool, connection, now, &effects)
         closeIfFinished(connection, of: pool, now, &effects)
     }
 
@@ -59,14 +53,13 @@ extension APNsGateway {
         finish(index, .accepted(environment), &effects)
     }
 
-    /// Dispatches a refusal by its class.
-    private mutating func refused(
+    /// Does what the class of an answer asks for.
+    private mutating func decide(
         _ index: Int32, _ kind: VerdictClass, _ verdict: APNsVerdict, _ pool: Pool,
         _ connection: PoolConnection, _ now: Now, _ effects: inout APNsEffects
     ) {
         let attempt = pending[index].attempt
         switch kind {
-        // The shell reports 200 only with an empty reason, so this is the same.
         case .accepted: finishAccepted(index, now, &effects)
         case .badRequest where pending[index].isCustom:
             finish(index, .refused(APNsRefusal(.invalid, verdict)), &effects)
@@ -105,6 +98,7 @@ extension APNsGateway {
             postpone(index, verdict, &effects)
         case .busy: postpone(index, verdict, &effects)
         case .foreign:
+            pool.failed(now.monotonic)
             effects.notices.append(.foreignAnswer(pool.endpoint, verdict))
             postpone(index, verdict, &effects)
         }

@@ -109,6 +109,7 @@ extension APNsGateway {
                     refusedTopics: pool?.topicRefusals.keys.sorted { $0.lexicographicallyPrecedes($1) } ?? [],
                     connections: pool?.connections.count ?? 0,
                     requestsInFlight: pool?.requestsInFlight ?? 0, waiting: pool?.queue.count ?? 0,
+                    failingSeconds: pool?.failingSeconds(now.monotonic),
                     tokenAgeSeconds: entry.clock.current.map { _ in Int(entry.clock.age(now) / 1_000) })
             }
         }

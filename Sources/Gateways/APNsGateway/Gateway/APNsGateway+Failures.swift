@@ -8,7 +8,7 @@ extension APNsGateway {
         _ id: APNsConnectionID, _ number: UInt64, _ failure: HTTP2RequestFailure, _ now: Now,
         _ effects: inout APNsEffects
     ) {
-        // The status is enough: Apple has the message after 200, and gives its reasons in short bodies.
+        // Apple's answers are short.
         if case .bodyTooLong(let status) = failure {
             return answered(id, number, APNsAnswer(status: status), now, &effects)
         }

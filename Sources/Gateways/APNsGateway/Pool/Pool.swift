@@ -16,6 +16,8 @@ final class Pool {
     private(set) var isProven = false
     /// Since when no request of it was accepted, although some should have been. `nil` if all is well.
     private var troubledSince: Instant?
+    /// The first and the last failure since a request was accepted: those above, and answers that are not Apple's.
+    private var failures: (first: Instant, last: Instant)?
     /// Whether it is in the gateway's list of pools to serve.
     var isMarked = false
     private var busySince: Instant?
@@ -55,11 +57,27 @@ final class Pool {
     func proved() {
         isProven = true
         troubledSince = nil
+        failures = nil
         pace.succeeded()
     }
 
     /// A connection failed before Apple accepted a request, or the credential was refused.
-    func troubled(_ now: Instant) { troubledSince = troubledSince ?? now }
+    func troubled(_ now: Instant) {
+        troubledSince = troubledSince ?? now
+        failed(now)
+    }
+
+    /// A request has failed, and not because of itself.
+    func failed(_ now: Instant) { failures = (failures?.first ?? now, now) }
+
+    /// For how many seconds no request was accepted, although some should have been. Returns `nil` if all is well, or nothing has failed for
+    /// longer than messages wait for their next attempt.
+    func failingSeconds(_ now: Instant) -> Int? {
+        guard let failures, failures.last.advanced(seconds: Limits.APNsGateway.failureSeconds) > now else {
+            return nil
+        }
+        return Int(now.milliseconds(since: failures.first) / 1_000)
+    }
 
     /// Whether that has lasted so long that nothing is to be expected of the environment.
     func isHopeless(_ now: Instant) -> Bool {

@@ -7,15 +7,35 @@ public struct APNsAnswer: Sendable, Equatable {
     public var status: Int
     /// The body: empty if the request was accepted, else JSON unless a proxy has answered.
     public var body: [UInt8]
+    /// Its `apns-id`; `nil` if it has none, so that it is not Apple's.
+    public var id: String?
 
     /// Creates an answer.
-    public init(status: Int, body: [UInt8] = []) {
+    public init(status: Int, body: [UInt8] = [], id: String? = nil) {
         self.status = status
         self.body = body
+        self.id = id
     }
 
     /// Takes the parts that matter from an HTTP answer.
-    public init(_ answer: HTTPAnswer) { self.init(status: answer.status, body: answer.body) }
+    public init(_ answer: HTTPAnswer) {
+        self.init(status: answer.status, body: answer.body, id: answer.header("apns-id"))
+    }
+
+    /// What the gateway does with it. Each answer of Apple's has the `apns-id` of the request, a UUID in either case (apns 1.6); those of
+    /// whatever else may stand at its address, such as a relay or a portal, have not.
+    func kind(to request: String) -> VerdictClass {
+        guard hasID(of: request) else { return .foreign }
+        return VerdictTable.kind(status: status, reason: verdict.reason)
+    }
+
+    /// Whether something other than Apple has answered a request.
+    public func isForeign(to request: String) -> Bool { kind(to: request) == .foreign }
+
+    private func hasID(of request: String) -> Bool {
+        guard let id, id.utf8.count == request.utf8.count else { return false }
+        return zip(id.utf8, request.utf8).allSatisfy { $0 | 0x20 == $1 | 0x20 }
+    }
 
     /// The status and the reason, which is empty if the body has none (apns 1.6).
     public var verdict: APNsVerdict {

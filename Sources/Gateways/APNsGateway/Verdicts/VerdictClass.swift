@@ -45,7 +45,7 @@ enum VerdictClass: Equatable, CaseIterable {
 }
 
 /// The table of Apple's answers (apns 1.6).
-public enum VerdictTable {
+enum VerdictTable {
     /// Every reason, its status and its class.
     static let rows: [(status: Int, reason: String, kind: VerdictClass)] = [
         (400, "BadCollapseId", .badRequest),
@@ -85,26 +85,17 @@ public enum VerdictTable {
 
     private static let byReason = Dictionary(uniqueKeysWithValues: rows.map { ($0.reason, $0) })
 
-    /// Whether a text is one of Apple's reasons, or has their form as a new one would: letters, of which at least two are capitals,
-    /// the first one too, as in `BadPath`. Other programs that answer in JSON have words such as `blocked` or `forbidden`.
-    public static func isReason(_ text: String) -> Bool {
-        if byReason[text] != nil { return true }
-        let capitals = text.utf8.count { (0x41...0x5A).contains($0) }
-        return capitals > 1 && text.utf8.first.map { (0x41...0x5A).contains($0) } == true
-            && text.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) }
-    }
-
-    /// Returns the class of an answer. An unknown reason, or one under another status, is classed by the status.
+    /// Returns the class of an answer with the request's `apns-id`. An unknown reason, or one under another status, is classed by the status.
     ///
     /// Apple always gives a reason. Whatever answers without one is on the way to Apple, and nothing may end because of it; nor does a
-    /// credential because of a reason that is not known to be one of Apple's, which would refuse all messages.
+    /// credential because of a reason that is not one of Apple's for this status, which would refuse all messages.
     static func kind(status: Int, reason: String) -> VerdictClass {
         if status == 200 { return .accepted }
         if let row = byReason[reason], row.status == status { return row.kind }
-        guard isReason(reason) else { return .foreign }
+        guard !reason.isEmpty else { return .foreign }
         switch status {
         case 400: return .badRequest
-        case 403: return byReason[reason] == nil ? .foreign : .credential
+        case 403: return .foreign
         case 404, 405: return .internalFault
         // No known reason: a new one of Apple's may end the message, but not the registration.
         case 410: return .busy

@@ -44,7 +44,7 @@ public struct Program: Sendable {
     public static let packaged = [ccsd, ccsctl, ccsDevice]
 }
 
-/// The exit code of a program, numbered as in sysexits(3), which systemd and scripts understand; those from 10 to 22 are of
+/// The exit code of a program, numbered as in sysexits(3), which systemd and scripts understand; those from 10 to 23 are of
 /// `ccsctl health` alone.
 public enum ExitCode: Int32, Sendable, CaseIterable {
     case success = 0
@@ -62,6 +62,7 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
     case storeDamaged = 20
     case reloadFailed = 21
     case clusterDegraded = 22
+    case gatewayFailing = 23
     case usage = 64
     case badData = 65
     case unavailable = 69
@@ -92,6 +93,8 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
         case .reloadFailed: "health: the last reload failed; the old settings stay in use."
         case .clusterDegraded:
             "health: the cluster works, and a node or a copy of its log is missing; ccsctl cluster status names it."
+        case .gatewayFailing:
+            "health: messages to Apple or to webhooks do not leave; ccsctl health names the cause."
         case .usage: "The command line is wrong."
         case .badData: "A file or standard input has invalid content."
         case .unavailable: "The daemon is not running, or cannot be reached."

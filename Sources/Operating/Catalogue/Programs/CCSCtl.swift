@@ -44,7 +44,7 @@ extension Program {
         exitCodes: [
             .success, .failure, .storeFailing, .notServing, .registryFull, .diskLow, .descriptorsLow,
             .certificateExpiring, .apnsCertificateExpiring, .clockInDoubt, .logDisconnected, .clusterAlarm,
-            .clusterDegraded, .storeDamaged, .reloadFailed, .usage, .badData, .unavailable,
+            .clusterDegraded, .storeDamaged, .reloadFailed, .gatewayFailing, .usage, .badData, .unavailable,
             .software, .inputOutput, .noPermission, .configuration,
         ],
         section: 1)

@@ -17,6 +17,7 @@ extension CheckHealth.Cause {
         case .clusterAlarm: .clusterAlarm
         case .clusterDegraded: .clusterDegraded
         case .reloadFailed: .reloadFailed
+        case .gatewayFailing: .gatewayFailing
         }
     }
 }

@@ -57,6 +57,10 @@ public struct LogEventMeaning: Sendable {
             "inherited_socket_ignored",
             "A socket unit passes a socket that ccsd cannot use, or whose port is none of the configuration."
         ),
+        (
+            "log_lines_lost",
+            "The reader of the log, such as a pipe, stood still. That many lines are lost; ccsd has not waited for it."
+        ),
         ("log_level_changed", "An operator has changed the level of the log, or the change has ended."),
         (
             "invariant_broken",
@@ -143,7 +147,7 @@ public struct LogEventMeaning: Sendable {
     private static let apns = [
         (
             "apns_answer_foreign",
-            "Something answers in place of Apple, without a reason of Apple's: a proxy or a relay. The messages wait, and are tried again."
+            "Something answers in place of Apple, without the apns-id of the request or a reason: a proxy or a relay. The messages wait, and are tried again."
         ),
         ("apns_connected", "A connection to Apple is open."),
         ("apns_disconnected", "A connection to Apple has ended."),

@@ -22,13 +22,14 @@ public struct APNsStateRow: Record {
     public var connections: Int
     public var requestsInFlight: Int
     public var waiting: Int
+    public var failingSeconds: Int?
     public var tokenAgeSeconds: Int?
 
     /// Creates a row.
     public init(
         credential: String, environment: APNsCredentialEnvironment, health: Health, status: Int? = nil,
         reason: String? = nil, refusedTopics: [String] = [], connections: Int = 0, requestsInFlight: Int = 0,
-        waiting: Int = 0, tokenAgeSeconds: Int? = nil
+        waiting: Int = 0, failingSeconds: Int? = nil, tokenAgeSeconds: Int? = nil
     ) {
         self.credential = credential
         self.environment = environment
@@ -39,13 +40,14 @@ public struct APNsStateRow: Record {
         self.connections = connections
         self.requestsInFlight = requestsInFlight
         self.waiting = waiting
+        self.failingSeconds = failingSeconds
         self.tokenAgeSeconds = tokenAgeSeconds
     }
 
     public static let fields = Fields(
         APNsStateRow.init(
             credential:environment:health:status:reason:refusedTopics:connections:requestsInFlight:waiting:
-            tokenAgeSeconds:),
+            failingSeconds:tokenAgeSeconds:),
         .required("credential", .apnsCredential, \.credential, "The ID of the credential."),
         .required("environment", .word, \.environment, "The environment."),
         .required(
@@ -60,5 +62,8 @@ public struct APNsStateRow: Record {
         .required("connections", .count, \.connections, "Connections to Apple."),
         .required("requests_in_flight", .count, \.requestsInFlight, "Requests without an answer."),
         .required("waiting", .count, \.waiting, "Messages that wait for a connection."),
+        .optional(
+            "failing_seconds", .whole, \.failingSeconds,
+            "For how long Apple has accepted no request, although some were tried; absent if all is well."),
         .optional("token_age_seconds", .whole, \.tokenAgeSeconds, "The age of the provider token of a key."))
 }

@@ -3,7 +3,7 @@ public struct CheckHealth: OperatorCommand {
     public static let summary = OperationSummary.reading(
         "health", "Check whether the daemon works, and name what will stop it soon.",
         details: [
-            "It checks the store, the state, the clock, the registry, the disk, the descriptors, the certificates, the cluster and the last reload, most urgent first.",
+            "It checks the store, the state, the clock, the registry, the disk, the descriptors, the certificates, the cluster, the last reload, APNs and webhooks, most urgent first.",
             "A cluster has one finding for each cause of its alarms.",
         ])
     public static let fields = Fields(CheckHealth.init)
@@ -23,6 +23,7 @@ public struct CheckHealth: OperatorCommand {
         case clusterAlarm = "cluster_alarm"
         case clusterDegraded = "cluster_degraded"
         case reloadFailed = "reload_failed"
+        case gatewayFailing = "gateway_failing"
     }
 
     /// Something that is wrong.

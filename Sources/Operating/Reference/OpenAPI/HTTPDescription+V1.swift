@@ -98,7 +98,9 @@ extension HTTPDescription {
         return HTTPDescription(
             .appServers, "\(summary) \(rate)", hosts: [], credentials: [.accessToken, .serverKey],
             parameters: [
-                .query("pageSize", "The size of the page, which is \(most) without it.", .whole(1, most)),
+                .query(
+                    "pageSize", "The size of the page, which is \(most) without it or with 0.",
+                    .whole(0, most)),
                 .query("pageToken", "The nextPageToken of the previous page.", next),
             ],
             [

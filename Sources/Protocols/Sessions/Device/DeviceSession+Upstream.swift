@@ -148,13 +148,16 @@ extension DeviceSession.Open {
         var bytes = message.rawData?.count ?? 0
         var pairs = 0
         var isAllText = true
+        // Strict parsers of app servers refuse JSON with a key that is there twice, and would never acknowledge the message.
+        var keys: Set<[UInt8]> = []
         let body = message.body
         do throws(MCSError) {
             try AppData.forEach(in: body.raw) { key, value in
                 pairs += 1
                 bytes += key.byteCount + value.byteCount
-                isAllText =
-                    isAllText && Self.isText([UInt8](copying: key)) && Self.isText([UInt8](copying: value))
+                let name = [UInt8](copying: key)
+                isAllText = isAllText && Self.isText(name) && Self.isText([UInt8](copying: value))
+                isAllText = isAllText && keys.insert(name).inserted
             }
         } catch {
             isAllText = false

@@ -18,6 +18,12 @@ public struct CancelRequest: Sendable, Equatable {
                 field: PayloadField.cancelMessageID.name,
                 reason: "expected the message_id of the message to cancel")
         }
+        // A trial that cancels would be worse than none.
+        guard try !payload.flag(.dryRun) else {
+            throw .conflict(
+                field: PayloadField.dryRun.name,
+                reason: "a cancellation cannot be tried: leave it out to cancel the message")
+        }
         (self.to, messageID) = (to, id)
     }
 }

@@ -24,8 +24,10 @@ struct Framer {
     var isHeader: Bool
     /// Whether the end tag of the previous stream is allowed instead of the header.
     private let mayEnd: Bool
-    /// The hash of the root's name if its header may be repeated, otherwise `nil`.
-    var repeatableRoot: UInt32?
+    /// The hash of the root's name; `nil` before its header.
+    let root: UInt32?
+    /// Whether the header may be repeated.
+    var mayRepeatHeader: Bool
     private var quote: UInt8 = 0
     /// The number of bytes matched of `<![CDATA[`, `]]>` or `<?xml`.
     private var matched: UInt8 = 0
@@ -42,10 +44,11 @@ struct Framer {
     private(set) var kind = Kind.stanza
 
     /// Creates a framer that expects the `<` of a frame.
-    init(isHeader: Bool, mayEnd: Bool = false, repeatableRoot: UInt32? = nil) {
+    init(isHeader: Bool, mayEnd: Bool = false, root: UInt32? = nil, mayRepeatHeader: Bool = false) {
         self.isHeader = isHeader
         self.mayEnd = mayEnd
-        self.repeatableRoot = repeatableRoot
+        self.root = root
+        self.mayRepeatHeader = mayRepeatHeader
     }
 
     /// Whether a frame is incomplete.
@@ -90,7 +93,7 @@ struct Framer {
 
     /// Prepares for the next frame.
     mutating func reset() {
-        self = Framer(isHeader: isHeader, mayEnd: mayEnd, repeatableRoot: repeatableRoot)
+        self = Framer(isHeader: isHeader, mayEnd: mayEnd, root: root, mayRepeatHeader: mayRepeatHeader)
     }
 
     /// Processes one byte, in any state but those that skip runs. Returns true if it completes the frame.
@@ -126,7 +129,7 @@ struct Framer {
         switch byte {
         case UInt8(ascii: "/") where !isHeader || mayEnd: state = .endStart
         case UInt8(ascii: "!"): state = .bang
-        case UInt8(ascii: "?") where isHeader || repeatableRoot != nil && depth == 0:
+        case UInt8(ascii: "?") where isHeader || mayRepeatHeader && depth == 0:
             matched = 0
             state = .declarationName
         case UInt8(ascii: "?"): throw .restrictedXML
@@ -176,7 +179,9 @@ struct Framer {
 
     private mutating func closeStartTag(isEmpty: Bool) throws(XMLFailure) -> Bool {
         isEmptyTag = isEmpty
-        if isHeader || depth == 0 && hash == repeatableRoot {
+        if isHeader || depth == 0 && hash == root {
+            // Otherwise all that follows would be taken for its content, which has no end.
+            guard isHeader || mayRepeatHeader else { throw .badFormat }
             kind = .header
             return true
         }

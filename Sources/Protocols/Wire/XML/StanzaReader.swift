@@ -191,19 +191,19 @@ public struct StanzaReader: ~Copyable {
             return nil
         case .header:
             // A declaration after a header is allowed only if the same header follows again.
-            if let root = framer.repeatableRoot, root != name { throw .restrictedXML }
+            if framer.mayRepeatHeader, framer.root != name { throw .restrictedXML }
             let opened = try StreamRoot.open(frame, isEmptyTag: isEmptyTag)
             root = opened.root
             stage = .stanzas
             hasDeclaration = false
-            framer = Framer(isHeader: false, repeatableRoot: isLoggedIn ? nil : name)
+            framer = Framer(isHeader: false, root: name, mayRepeatHeader: !isLoggedIn)
             return .opened(opened.header)
         case .streamEnd:
             guard root.isEnded(by: frame) else { throw .invalidXML }
             stage = .ended
             return .closed
         case .stanza:
-            framer.repeatableRoot = nil
+            framer.mayRepeatHeader = false
             let element = try ElementParser.element(frame, within: root)
             guard element.matches("message", Namespace.client) else { return .element(element) }
             return .message(MessageStanza(element))

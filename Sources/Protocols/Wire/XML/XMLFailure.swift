@@ -16,7 +16,7 @@ public enum XMLFailure: Error, Sendable, CaseIterable {
     case invalidNamespace
     /// The stream's `version` has a major part above 1.
     case unsupportedVersion
-    /// Well-formed, but not a stream: another root, or text between stanzas.
+    /// Well-formed, but not a stream: another root, text between stanzas, or a further header.
     case badFormat
 
     /// The condition of the stream error.

@@ -10,6 +10,12 @@ enum ExportFile {
     /// Runs the command. A failed export leaves no file.
     static func run(_ invocation: Invocation) throws(Failure) -> ExitCode {
         let path = invocation.arguments[0]
+        guard path != "-" else {
+            throw Failure(
+                .usage,
+                "an export is written to a file, not to standard output: it has the secret of the tokens",
+                hint: "give the path of a new file; ./- is one named -")
+        }
         var daemon = try DaemonConnection(try DaemonAddress.find(invocation))
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure(path) }

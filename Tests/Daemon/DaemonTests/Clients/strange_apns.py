@@ -12,6 +12,9 @@ Reports "ready", and "connected" for each TLS connection. KIND is
   body       answers 400 with a body of a megabyte
   drip       answers 400 with a body of which one byte comes each second
   hints      answers 103 twice, then 200 with trailers
+  portal     answers 200 with a page, as a captive portal does
+  relay      answers 403 with JSON like Apple's, as a relay does
+These two answers have no apns-id, the other ones with 200 have that of the request.
 """
 import asyncio
 import ssl
@@ -45,6 +48,7 @@ class Strange(asyncio.Protocol):
         self.http2 = Lenient(h2.config.H2Configuration(client_side=False))
         self.is_open = self.is_closed = False
         self.bodies = {}
+        self.ids = {}
         self.early = b""
 
     def connection_made(self, transport):
@@ -84,7 +88,9 @@ class Strange(asyncio.Protocol):
     def take(self, data):
         try:
             for event in self.http2.receive_data(data) if data else []:
-                if isinstance(event, h2.events.StreamEnded):
+                if isinstance(event, h2.events.RequestReceived):
+                    self.ids[event.stream_id] = dict(event.headers).get("apns-id") or dict(event.headers).get(b"apns-id")
+                elif isinstance(event, h2.events.StreamEnded):
                     self.answer(event.stream_id)
                 elif isinstance(event, h2.events.WindowUpdated):
                     for stream in list(self.bodies):
@@ -98,6 +104,7 @@ class Strange(asyncio.Protocol):
         if self.is_closed:
             self.http2.reset_stream(stream, h2.errors.ErrorCodes.REFUSED_STREAM)
             return
+        identifier = ("apns-id", self.ids.pop(stream))
         match self.kind:
             case "headers":
                 send(stream, [(":status", "200")] + [(f"x-{n}", "y" * 1_000) for n in range(200)], end_stream=True)
@@ -111,10 +118,16 @@ class Strange(asyncio.Protocol):
             case "hints":
                 for _ in range(2):
                     send(stream, [(":status", "103"), ("link", "</a>")])
-                send(stream, [(":status", "200")])
+                send(stream, [(":status", "200"), identifier])
                 send(stream, [("x-end", "1")], end_stream=True)
+            case "portal":
+                send(stream, [(":status", "200"), ("content-type", "text/html")])
+                self.http2.send_data(stream, b"<html>Log in</html>", end_stream=True)
+            case "relay":
+                send(stream, [(":status", "403"), ("content-type", "application/json")])
+                self.http2.send_data(stream, b'{"reason":"Forbidden"}', end_stream=True)
             case _:
-                send(stream, [(":status", "200")], end_stream=True)
+                send(stream, [(":status", "200"), identifier], end_stream=True)
 
     def pour(self, stream):
         """Sends as much of a body as the window allows."""

@@ -245,8 +245,7 @@ struct APNsSelfTestTests {
             (400, "BadDeviceToken", .accepted), (200, "", .accepted), (410, "Unregistered", .accepted),
             (400, "DeviceTokenNotForTopic", .accepted), (403, "InvalidProviderToken", .refused),
             (403, "ExpiredProviderToken", .refused), (403, "BadEnvironmentKeyInToken", .refused),
-            (403, "BadCertificate", .refused), (403, "", .unclear), (410, "", .unclear),
-            (403, "Access Denied", .unclear), (400, "TopicDisallowed", .refused),
+            (403, "BadCertificate", .refused), (400, "TopicDisallowed", .refused),
             (400, "BadTopic", .refused), (400, "MissingTopic", .refused),
             (429, "TooManyProviderTokenUpdates", .unclear), (500, "InternalServerError", .unclear),
             (503, "", .unclear), (400, "BadPriority", .unclear),
@@ -261,6 +260,8 @@ struct APNsSelfTestTests {
     func others() {
         let missing = APNsSelfTestAnswer.answered(status: 400, reason: "MissingTopic").verdict(topic: "")
         #expect(missing.result == .accepted && missing.detail.contains("--test-bundle-id"))
+        let foreign = APNsSelfTestAnswer.foreign(status: 200).verdict(topic: "")
+        #expect(foreign.result == .unclear && foreign.detail.contains("something else answers"))
         #expect(APNsSelfTestAnswer.failed("no connection").verdict(topic: "").result == .unclear)
         #expect(APNsSelfTestAnswer.notTested("off").verdict(topic: "") == (.notTested, "off"))
     }

@@ -54,6 +54,12 @@ final class AppleStandIn: ConnectionDelegate {
     }
 
     private static func answer(to request: HTTPRequest) -> HTTPResponse {
+        var response = answerWithoutID(to: request)
+        response.extra = request.header("apns-id").map { ("apns-id", String(decoding: $0, as: UTF8.self)) }
+        return response
+    }
+
+    private static func answerWithoutID(to request: HTTPRequest) -> HTTPResponse {
         let token = String(decoding: request.path.dropFirst("/3/device/".utf8.count), as: UTF8.self)
         guard token.hasPrefix("0410") else { return HTTPResponse(.ok, "text/plain", []) }
         return HTTPResponse(

@@ -112,6 +112,22 @@ import Transport
         #expect(next.bytes <= bytes / 2 && isFound(30, in: next))
     }
 
+    @Test func nothingIsTooOldWhileTheClockIsInDoubt() throws {
+        let folder = try ServerFolder()
+        let files = try open(folder)
+        try files.append(batch(1...5), now: Self.start)
+        try files.finish()
+        let month = Int64(30 * 86_400_000)
+        let wrong = try open(folder, after: month)
+        wrong.isClockInDoubt = true
+        try wrong.sweep(Self.start + month)
+        try wrong.append(batch(6...7), now: Self.start + month)
+        #expect(isFound(3, in: wrong) && isFound(6, in: wrong))
+        wrong.isClockInDoubt = false
+        try wrong.sweep(Self.start + month)
+        #expect(!isFound(3, in: wrong), "canary: it is too old")
+    }
+
     @Test func aFullFileIsFollowedByTheNext() throws {
         let folder = try ServerFolder()
         let files = try open(folder)
@@ -128,7 +144,8 @@ import Transport
     private func writer(_ folder: String, _ port: HistoryPort) throws -> Metrics {
         let metrics = MetricWriter.metrics(reactors: 1)
         nonisolated(unsafe) let writer = HistoryWriter(
-            port: port, folder: folder, metrics: metrics[.history], log: Log(level: .error) { _ in })
+            port: port, folder: folder, clock: ClockStatus(), metrics: metrics[.history],
+            log: Log(level: .error) { _ in })
         try Threads.start(name: "history") { writer.run() }
         try Threads.start(name: "reader") { port.answerQuestions() }
         return metrics

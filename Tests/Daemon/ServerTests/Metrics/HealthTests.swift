@@ -42,6 +42,16 @@ import Testing
             let alarm = ShowCluster.Answer.Alarm(cause: cause, problem: "n3", action: "start it")
             #expect(causes { $0.clusterAlarms = [alarm] } == [.clusterDegraded])
         }
+        for (health, seconds, isFailing) in [
+            (APNsStateRow.Health.unused, nil, false), (.accepted, nil, false), (.accepted, 29, false),
+            (.accepted, 30, true), (.unused, 30, true), (.refused, nil, true), (.clockDoubted, nil, true),
+        ] as [(APNsStateRow.Health, Int?, Bool)] {
+            let row = APNsStateRow(
+                credential: "key-1", environment: .production, health: health, failingSeconds: seconds)
+            #expect(causes { $0.apns = [row] } == (isFailing ? [.gatewayFailing] : []))
+        }
+        #expect(causes { $0.webhooksPaused = 1 } == [.gatewayFailing])
+        #expect(causes { $0.webhooksGone = 1 } == [.gatewayFailing])
         #expect(causes { $0.storeFailure = "full" } == [.storeFailing])
         #expect(causes { $0.storeDamage = "table 000012.sst" } == [.storeDamaged])
     }
@@ -61,7 +71,13 @@ import Testing
                 .init(cause: .clock, problem: "node 2 differs", action: "set"),
                 .init(cause: .clock, problem: "node 3 differs", action: "set"),
                 .init(cause: .nodeSilent, problem: "node 4 is silent", action: "start"),
-            ], reloadFailure: "the last reload failed", folder: "/data")
+            ], reloadFailure: "the last reload failed",
+            apns: [
+                .init(
+                    credential: "key-1", environment: .sandbox, health: .refused, status: 403,
+                    reason: "Forbidden")
+            ],
+            webhooksGone: 2, folder: "/data")
         let findings = state.findings(now: now)
         let once = findings.map(\.cause).reduce(into: [CheckHealth.Cause]()) {
             if $0.last != $1 { $0.append($1) }
@@ -73,7 +89,8 @@ import Testing
         #expect(
             findings.first { $0.cause == .apnsCertificateExpiring }?.problem.contains("expires on") == true)
         let codes = CheckHealth.Cause.allCases.map(\.exitCode.rawValue)
-        #expect(codes == [10, 20] + Array(11...19) + [22, 21], "codes are documented and must not change")
+        #expect(
+            codes == [10, 20] + Array(11...19) + [22, 21, 23], "codes are documented and must not change")
         #expect(
             findings.filter { $0.cause == .clusterAlarm }.map(\.problem) == [
                 "partition 3 has no owner", "node 2 differs (and 1 more: ccsctl cluster status)",

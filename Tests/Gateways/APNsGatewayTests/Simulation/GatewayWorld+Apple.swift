@@ -52,9 +52,11 @@ extension GatewayWorld {
         let other = connections.keys.sorted { $0.number < $1.number }.randomElement(using: &random)
         let id = chance(50) ? connection.id : other ?? connection.id
         let wrong: [APNsEvent] = [
-            .answered(id, requestNumber: number, APNsAnswer(status: 200)),
-            .answered(id, requestNumber: number, APNsAnswer(status: 410, body: Samples.body("Unregistered"))),
-            .answered(id, requestNumber: number | 1 << 62, APNsAnswer(status: 200)),
+            .answered(id, requestNumber: number, APNsAnswer(status: 200, id: requestIDs[number])),
+            .answered(
+                id, requestNumber: number,
+                APNsAnswer(status: 410, body: Samples.body("Unregistered"), id: requestIDs[number])),
+            .answered(id, requestNumber: number | 1 << 62, APNsAnswer(status: 200, id: requestIDs[number])),
             .failed(id, requestNumber: number, .unprocessed),
             .failed(id, requestNumber: number, .noAnswer),
             .opened(connection.id),
@@ -122,6 +124,7 @@ extension GatewayWorld {
         connection.order.append(send.requestNumber)
         checkers.streams(connection.inFlight.count, of: connection.streams)
         checkers.sent(send.requestNumber, to: send.request.deviceToken.bytes)
+        requestIDs[send.requestNumber] = send.request.id
         core?.sent(send)
         if let token = send.providerToken { checkers.used(token, at: time) }
         checkers.mustHold((send.providerToken != nil) == connection.usesKey, "tokens: one is missing")
@@ -139,6 +142,7 @@ extension GatewayWorld {
         case .stall: fail(number, connection, .noAnswer)
         case .busy: reply(number, connection, 503, "ServiceUnavailable")
         case .brokenBody: answer(number, connection, APNsAnswer(status: 502, body: Array("<html>".utf8)))
+        case .foreign: feedForeign(number, connection)
         case .shutdown: reply(number, connection, 503, "Shutdown")
         case .tooManyRequests: reply(number, connection, 429, "TooManyRequests")
         case .tooManyTokens:
@@ -193,6 +197,21 @@ extension GatewayWorld {
 
     private func answer(_ number: UInt64, _ connection: AppleConnection, _ answer: APNsAnswer) {
         done(number, connection)
+        var answer = answer
+        answer.id = requestIDs[number]
+        feed(.answered(connection.id, requestNumber: number, answer))
+    }
+
+    /// Something in Apple's place answers with what would end the message, the registration or the credential, but not with its `apns-id`.
+    private func feedForeign(_ number: UInt64, _ connection: AppleConnection) {
+        done(number, connection)
+        let rows = [
+            (200, ""), (200, "BadDeviceToken"), (400, "BadPriority"), (403, "Forbidden"), (404, "NotFound"),
+            (410, "Unregistered"), (413, "PayloadTooLarge"),
+        ]
+        let row = rows[Int.random(in: rows.indices, using: &random)]
+        let answer = APNsAnswer(
+            status: row.0, body: row.1.isEmpty ? [] : Samples.body(row.1), id: chance(50) ? nil : "another")
         feed(.answered(connection.id, requestNumber: number, answer))
     }
 

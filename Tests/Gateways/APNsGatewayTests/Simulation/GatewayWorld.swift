@@ -74,6 +74,8 @@ final class GatewayWorld {
     var refusesAll = false
     var isOutage = false
     var tokenTimes: [[UInt8]: UnixMilliseconds] = [:]
+    /// The `apns-id` of each request.
+    var requestIDs: [UInt64: String] = [:]
     private var agenda = Agenda<GatewayWorld>()
     private var inbox: [APNsEvent] = []
     private var isFeeding = false

@@ -73,6 +73,8 @@ enum AppleFault: CaseIterable {
     case stall
     case busy
     case brokenBody
+    /// Something other than Apple answers.
+    case foreign
     case shutdown
     case tooManyRequests
     case tooManyTokens
@@ -83,7 +85,7 @@ enum AppleFault: CaseIterable {
     var weight: Int {
         switch self {
         case .refusedStream, .busy, .tooManyRequests: 20
-        case .reset, .stall, .brokenBody, .goAway: 8
+        case .reset, .stall, .brokenBody, .foreign, .goAway: 8
         case .shutdown, .tooManyTokens, .idleTimeout, .lost: 4
         }
     }

@@ -89,6 +89,9 @@ struct APNsChecks {
             "a request is repeated on a connection that has no room")
     }
 
+    /// The `apns-id` of a request in flight.
+    func identifier(of number: UInt64) -> String? { attempts[number].map { "\($0.sequence)" } }
+
     /// A request has an outcome: an answer, or none.
     mutating func ended(_ number: UInt64, _ answer: APNsAnswer?) {
         guard let attempt = attempts.removeValue(forKey: number), let name = names[attempt.sequence] else {
@@ -111,7 +114,9 @@ struct APNsChecks {
         names[answer.sequence.number] = nil
         let isAccepted = if case .accepted = answer.outcome { true } else { false }
         let status = facts.last?.status
-        try demand(isAccepted == (status == 200), "\(answer.outcome) after the status \(status ?? 0)")
+        let isApples = facts.last?.isForeign(to: "\(answer.sequence.number)") == false
+        try demand(
+            isAccepted == (status == 200 && isApples), "\(answer.outcome) after the status \(status ?? 0)")
         switch answer.outcome {
         case .accepted: break
         case .later(let milliseconds, _, _): try demand(milliseconds > 0, "later, but immediately")

@@ -77,11 +77,13 @@ struct APNsRun: ~Copyable {
         try settle()
     }
 
-    /// A complete answer to the oldest request of a connection.
+    /// A complete answer to the oldest request of a connection, with its `apns-id`.
     mutating func answer(on choice: Int, status: Int, _ body: [UInt8]) throws(Violation) {
-        guard let stream = link(choice)?.oldest else { return }
-        // A literal value of ":status", which changes no compression table.
-        let head: [UInt8] = [0x08, 3] + Array("\(status)".utf8)
+        guard let link = link(choice), let stream = link.oldest else { return }
+        let id = Array((link.sent[stream].flatMap { checks.identifier(of: $0) } ?? "").utf8)
+        // A literal value of ":status", and a literal header, which change no compression table.
+        let head: [UInt8] =
+            [0x08, 3] + Array("\(status)".utf8) + [0, 7] + Array("apns-id".utf8) + [UInt8(id.count)] + id
         var bytes = APNsFuzzLink.frame(type: 1, flags: body.isEmpty ? 5 : 4, stream, head)
         if !body.isEmpty { bytes += APNsFuzzLink.frame(type: 0, flags: 1, stream, body) }
         try receive(bytes, on: choice)

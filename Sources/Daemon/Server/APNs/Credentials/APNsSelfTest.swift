@@ -1,4 +1,3 @@
-import APNsGateway
 import Delivery
 import Operator
 
@@ -16,6 +15,8 @@ protocol APNsSelfTester: Sendable {
 enum APNsSelfTestAnswer: Sendable, Equatable {
     /// Apple answered with this HTTP status and reason.
     case answered(status: Int, reason: String)
+    /// Something other than Apple answered, with this HTTP status.
+    case foreign(status: Int)
     /// No answer, for this reason: no connection, no valid certificate of Apple, a deadline.
     case failed(String)
     /// Nothing was sent, for this reason.
@@ -26,13 +27,10 @@ enum APNsSelfTestAnswer: Sendable, Equatable {
         switch self {
         case .failed(let problem): return (.unclear, problem)
         case .notTested(let reason): return (.notTested, reason)
+        case .foreign(let status):
+            return (.unclear, "\(status), and no answer of Apple's: something else answers at this address")
         case .answered(let status, let reason):
             let answer = reason.isEmpty ? "\(status)" : "\(status) \(reason)"
-            guard status == 200 || VerdictTable.isReason(reason) else {
-                return (
-                    .unclear, "\(answer) without a reason of Apple's: something else answers at this address"
-                )
-            }
             switch (status, reason) {
             case (200, _), (410, _), (400, "BadDeviceToken"), (400, "DeviceTokenNotForTopic"):
                 return (.accepted, answer)

@@ -14,7 +14,7 @@ extension ControlServer {
         var page = ImportPage(command, reach: daemon.configuration.webhookReach)
         for (line, row) in page.rows {
             switch row {
-            case .secret(let secret): page.count(.done(try importSecret(secret)), at: line)
+            case .secret(let secret): page.count(.done(try importSecret(secret, call)), at: line)
             case .sender(let sender): page.count(importSender(sender, command.replaces), at: line)
             case .device, .registration, .subscription, .installation, .group: break
             }
@@ -31,7 +31,12 @@ extension ControlServer {
     // MARK: Secrets
 
     /// Imports the secret of another server, if this one has handed out nothing that depends on its own.
-    private func importSecret(_ secret: ExportedSecret) throws(OperatorProblem) -> ImportOutcome {
+    ///
+    /// The ports of clients close first, until the restart with which the secret is used: meanwhile imported tokens would be refused as
+    /// invalid, and app servers would delete them; and what devices got would be invalid afterwards.
+    private func importSecret(
+        _ secret: ExportedSecret, _ call: Call
+    ) throws(OperatorProblem) -> ImportOutcome {
         let (name, value) = (secret.name.rawValue, secret.value.revealed)
         let known = try reading { () throws(StoreError) in try daemon.storage.store.setting(name) }
         guard known.map({ !ConstantTime.equal($0, value) }) ?? true else { return .unchanged }
@@ -41,6 +46,24 @@ extension ControlServer {
                 hint: "found the cluster with ccsctl cluster found --export and this file, then import it"
             )
         }
+        try requireUnusedSecrets()
+        guard daemon.drainer.hold(progress: { call.report($0, $1, "sessions drained") }) != nil else {
+            throw OperatorProblem("ccsd is stopping", hint: "import again when it has started")
+        }
+        daemon.log.notice("clients_drained")
+        do throws(OperatorProblem) {
+            // A device may have registered before the ports were closed.
+            try requireUnusedSecrets()
+        } catch {
+            _ = daemon.drainer.release()
+            daemon.log.notice("clients_released")
+            throw error
+        }
+        try reading { () throws(StoreError) in try daemon.storage.store.setSetting(name, value) }
+        return .replaced
+    }
+
+    private func requireUnusedSecrets() throws(OperatorProblem) {
         let isUsed = try reading { () throws(StoreError) -> Bool in
             guard try daemon.storage.store.devices(after: nil, limit: 1).isEmpty else { return true }
             guard try daemon.storage.store.installations(after: nil, limit: 1).isEmpty else { return true }
@@ -53,12 +76,10 @@ extension ControlServer {
                     "import into a server without devices: with the other secret the tokens of one side would become invalid"
             )
         }
-        try reading { () throws(StoreError) in try daemon.storage.store.setSetting(name, value) }
-        return .replaced
     }
 
     /// Returns the seal of an imported secret, which the server uses only after a restart. Returns `nil` if it uses the stored one.
-    private func importedSeal() throws(OperatorProblem) -> TokenSeal? {
+    func importedSeal() throws(OperatorProblem) -> TokenSeal? {
         let name = RegistrationName(device: DeviceID(1), number: RegistrationNumber(1))
         let stored = try reading { () throws(StoreError) in
             try daemon.storage.store.setting(ExportedSecret.Name.token.rawValue)

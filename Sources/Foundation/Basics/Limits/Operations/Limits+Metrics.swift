@@ -14,6 +14,8 @@ extension Limits {
         public static let leastFreePercent = 10
         /// Percent of the descriptors in use above which it is reported: new connections are refused soon.
         public static let mostDescriptorsPercent = 80
+        /// Seconds without success after which APNs counts as failing: longer than a connection takes to be replaced.
+        public static let failingGatewaySeconds = 30
         /// Seconds for which a refused connection is reported: a client that is refused tries again within them.
         public static let refusalSeconds = 60
         /// Percent of the registry's limit above which it is reported.

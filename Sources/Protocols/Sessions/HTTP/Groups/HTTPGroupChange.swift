@@ -75,8 +75,12 @@ struct GroupChange {
 
     private static func label(_ value: JSONValue?) throws(GroupFault) -> [UInt8]? {
         guard let value, value != .null else { return nil }
-        guard let text = value.text, !text.isEmpty, text.utf8.count <= Limits.Group.labelBytes else {
-            throw GroupFault("notification_key_name must be a text of 1 to \(Limits.Group.labelBytes) bytes")
+        guard let text = value.text, !text.isEmpty, text.utf8.count <= Limits.Group.labelBytes,
+            !text.utf8.contains(0)
+        else {
+            throw GroupFault(
+                "notification_key_name must be a text of 1 to \(Limits.Group.labelBytes) bytes without U+0000"
+            )
         }
         return Array(text.utf8)
     }

@@ -137,11 +137,12 @@ extension HTTPSession {
 
     private static func limit(_ text: [UInt8]?, upTo most: Int) throws(V1Error) -> Int {
         guard let text else { return most }
-        guard let size = Int(String(decoding: text, as: UTF8.self)), (1...most).contains(size) else {
+        guard let size = Int(String(decoding: text, as: UTF8.self)), (0...most).contains(size) else {
             throw V1Error(
-                invalid: "pageSize", "invalid pageSize: expected a whole number from 1 to \(most)")
+                invalid: "pageSize", "invalid pageSize: expected a whole number from 0 to \(most)")
         }
-        return size
+        // As in Google's interfaces: 0 is none given.
+        return size == 0 ? most : size
     }
 }
 
