@@ -101,6 +101,46 @@ import Testing
         #expect(bench.take(appServer).words == ["nack 2 unavailable"] && Self.left(bench) == [bytes("m1")])
     }
 
+    @Test(
+        "a message whose replacement has failed is sent in order, after the next login of a device that was passed it over"
+    )
+    func passedOver() {
+        let bench = Harness.withDevice()
+        for number in 1...2 as ClosedRange<UInt32> { bench.submit(number) }
+        bench.settle()
+        Self.replace(bench, "m1", by: 3)
+        bench.runTurns()
+        let partition = bench.partitions[0]
+        bench.answerQueries(of: partition)
+        bench.login()
+        bench.runTurns()
+        bench.answerQueries(of: partition)
+        #expect(bench.take(phone).compactMap(\.delivery?.message.messageID) == [bytes("m2")])
+        bench.apply(partition, failing: true)
+        bench.reportOutcome(partition)
+        bench.settle()
+        #expect(bench.take(phone).words == ["close store_failed"])
+        bench.post(.device(device, .closed(phone)))
+        bench.login()
+        bench.settle()
+        #expect(bench.take(phone).compactMap(\.delivery?.message.messageID) == [bytes("m1"), bytes("m2")])
+    }
+
+    @Test("canary: one that the device has acknowledged is not sent again if its removal fails")
+    func acknowledged() throws {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.submit(1)
+        bench.settle()
+        let name = try #require(bench.take(phone).compactMap(\.delivery?.message.sequence).first)
+        bench.post(.device(device, .acknowledged(phone, [name])))
+        bench.runTurns()
+        bench.apply(bench.partitions[0], failing: true)
+        bench.reportOutcome(bench.partitions[0])
+        bench.settle()
+        #expect(bench.take(phone).isEmpty && Self.left(bench) == [bytes("m1")])
+    }
+
     @Test("a search that fails is answered, and changes nothing")
     func failedSearch() {
         let bench = Self.replacing()

@@ -66,6 +66,8 @@ final class DeviceEntry {
     var listedTopics: [TopicKey] = []
     /// Whether it waits for what is new to it (`TopicFeed`).
     var isTopicDue = false
+    /// Messages whose removal has failed, without their recipient having them: they are there again once the state is read.
+    private var returning: Set<SequenceNumber> = []
 
     init(_ device: DeviceID, isTransient: Bool = false) {
         self.device = device
@@ -304,6 +306,9 @@ final class DeviceEntry {
         link = nil
     }
 
+    /// Notes that a failed batch would have removed a message that its recipient may not have.
+    func willReturn(_ sequence: SequenceNumber) { returning.insert(sequence) }
+
     /// Replaces the state in memory by that of the store. The connection stays, and messages that it was sent count as sent.
     private func adopt(_ state: DeviceState, _ turn: inout Turn) {
         record = state.record
@@ -345,9 +350,11 @@ final class DeviceEntry {
             case .throttled: setState(.throttled, at: mailbox.slots.count - 1, &turn)
             case .delayed: setState(.delayed(isStored: true), at: mailbox.slots.count - 1, &turn)
             case .waiting, .scheduled: self.link?.rewind(before: entry.sequence)
+            case nil where returning.contains(entry.sequence): self.link?.passOver()
             case .sent, .atGateway, .owingReceipt, nil: setState(.sent, at: mailbox.slots.count - 1, &turn)
             }
         }
+        returning = []
     }
 
     // MARK: State
@@ -381,6 +388,7 @@ final class DeviceEntry {
     /// Marks the state as stale after a failed read, and removes the connection. Returns the events that waited for the read.
     func failLoading() -> [DeviceEvent] {
         link = nil
+        returning = []
         let waiting = state.waiting
         state = .stale(waiting: [])
         return waiting

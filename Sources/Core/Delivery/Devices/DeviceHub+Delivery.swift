@@ -20,6 +20,8 @@ extension DeviceHub {
     mutating func resume(_ entry: DeviceEntry, _ turn: inout Turn) {
         guard let link = entry.link else { return }
         guard entry.record != nil else { return close(entry, .deviceForgotten, &turn) }
+        // It gets the message in order after its next login.
+        guard !link.hasPassedOver else { return close(entry, .storeFailed, &turn) }
         // A page that is being read will arrive; a waiting login is finished by its batch.
         if link.mode.takesStored, !link.isCongested { proceed(entry, &turn) }
     }

@@ -45,6 +45,8 @@ struct DeviceLink {
     private(set) var cursor = SequenceNumber(0)
     /// The highest value that `cursor` has had.
     private(set) var highestCursor = SequenceNumber(0)
+    /// Whether the cursor has passed a message that was removed, and is there again since its removal has failed.
+    private(set) var hasPassedOver = false
     /// Whether its outbound buffer is full.
     private(set) var isCongested = false
     /// Whether the device reports that it is idle.
@@ -70,6 +72,9 @@ struct DeviceLink {
         cursor = max(cursor, sequence)
         highestCursor = max(highestCursor, cursor)
     }
+
+    /// Records that a message behind the cursor is there again, and was not sent.
+    mutating func passOver() { hasPassedOver = true }
 
     /// Moves the cursor back so that messages from `sequence` on are read again.
     mutating func rewind(before sequence: SequenceNumber) {

@@ -55,6 +55,10 @@ extension Partition {
             case .putUpstream(let message, _): senders.rewind(message.sender, before: message.sequence)
             case .putDevice(let device): devices.pendingLastSeen.record(device.device, at: device.seenAt)
             case .putSchedule, .removeSchedule: devices.schedule.invalidate()
+            case .removeMessage(let device, let sequence, _, .replaced),
+                .removeMessage(let device, let sequence, _, .discarded),
+                .removeMessage(let device, let sequence, _, .removed):
+                devices.table[device]?.willReturn(sequence)
             // A process that ends before the next record is due must still leave one.
             case .putMark(.clock, _): clockMark.next = .distantPast
             default: break
