@@ -111,8 +111,9 @@ struct WindowChecker {
     func appServer(_ numbers: some Collection<Int>, _ truth: Truth, _ world: World) {
         let unanswered = Set(numbers).count { number in
             guard let message = truth.upstream[number] else { return true }
-            // An answer names only an ID: the server may attribute it to another message with the same ID.
-            return message.expiresAt ?? .max > world.latestWall
+            // An answer names only an ID: the server may attribute it to another message with the same ID, or to another copy of this one,
+            // which a jump of the clock by a day makes.
+            return message.expiresAt ?? .max > world.latestWall && !message.isAnsweredTwice
                 && !truth.sharedIDs.contains(message.draft.messageID)
         }
         let limit = world.settings.delivery.pendingWindow

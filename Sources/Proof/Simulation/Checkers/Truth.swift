@@ -57,6 +57,8 @@ final class Truth {
         var isDelivered = false
         /// Whether an app server has answered it.
         var isAnswered = false
+        /// Whether an app server has answered it twice at once.
+        var isAnsweredTwice = false
         /// How often it can still expire: once for each put, since after a day a duplicate is stored as a new
         /// message.
         var returnsOwed = 0

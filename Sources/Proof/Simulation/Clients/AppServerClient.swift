@@ -308,6 +308,7 @@ final class AppServerClient {
             link.port?.resolve(handle, isRefused: isRefused)
             if !isShared, world.chance(1, in: 20) {
                 link.port?.resolve(handle, isRefused: false)
+                if let number { world.checkers.truth.upstream[number]?.isAnsweredTwice = true }
                 world.reached(.upstreamAckRepeated)
             }
             if world.chance(1, in: 20) {
