@@ -133,9 +133,13 @@ struct ExtensionAttackTests {
                 "GET", "/v1/projects/\(path)?pageSize=1\(query)", ["Authorization": "key=\(sender.key)"])
             return (answer.status, answer.json)
         }
-        for path in ["topics", "topics/b/subscribers", "scheduledMessages"] {
+        for path in [
+            "topics", "topics/b/subscribers", "scheduledMessages", "deliveryData", "messages/m",
+        ] {
             #expect(try list("\(own.id)/\(path)", other).0 == 403, "\(path)")
             #expect(try list("\(own.id)/\(path)", (own.id, "wrong")).0 == 401)
+        }
+        for path in ["topics", "topics/b/subscribers", "scheduledMessages"] {
             let middle = try list("\(own.id)/\(path)", own)
             #expect(middle.0 == 200 && !middle.1.isEmpty)
             let mark = middle.1["nextPageToken"] as? String ?? "b"
@@ -143,6 +147,16 @@ struct ExtensionAttackTests {
             #expect([200, 400].contains(answer.0), "\(answer)")
             #expect(!"\(answer.1)".contains(device.token) && !"\(answer.1)".contains(own.id), "\(answer)")
         }
+        // Each has sent two messages, and two are counted.
+        let query = "\(other.id)/deliveryData?days=2"
+        func accepted() throws -> [String] {
+            let answer = try caller.ask(
+                "GET", "/v1/projects/\(query)", ["Authorization": "key=\(other.key)"])
+            return (answer.json["deliveryData"] as? [[String: Any]] ?? []).compactMap {
+                ($0["data"] as? [String: Any])?["countMessagesAccepted"] as? String
+            }
+        }
+        try eventually("they are recorded") { try accepted() == ["2"] }
     }
 
     /// IDs that are more than letters: for markup, shells, paths, headers, terminals and readers of Unicode.

@@ -52,6 +52,20 @@ import Testing
         }
     }
 
+    @Test("tokens in a text are cut, whatever stands around them, and nothing else is")
+    func cut() {
+        let token = String(decoding: Self.seal.token(for: Self.name), as: UTF8.self)
+        let short = token.prefix(18) + "…"
+        #expect(TokenSeal.cut(in: token) == short)
+        #expect(TokenSeal.cut(in: "x-\(token)-1 \(token)\u{e9}") == "x-\(short) \(short)\u{e9}")
+        let escaped = token.replacing(":", with: "%3A")
+        #expect(TokenSeal.cut(in: escaped) == short.replacing(":", with: "%3A"))
+        #expect(TokenSeal.cut(in: String(token.prefix(100))) == short, "one whose end is missing")
+        for text in ["", "m-1", ":APA91b", String(repeating: ":APA91b", count: 9), String(token.prefix(49))] {
+            #expect(TokenSeal.cut(in: text) == text)
+        }
+    }
+
     @Test("a token has the shape that clients expect")
     func shape() {
         let token = Self.seal.token(for: Self.name)

@@ -162,6 +162,8 @@ final class OperatorLink: HTTPLink, CommandLink {
     /// Sends a line of the reply to the current request: as an event, or the last one as the response.
     private func send(_ reply: OperatorReply, to requestID: UInt32) {
         guard let current, current.requestID == requestID else { return }
+        // A viewer gets no token in a text either, such as a message's ID, that an app server has put one into.
+        let reply = current.caller.role == .viewer ? reply.withoutTokens : reply
         let now = host.reactor.now
         let isLast: Bool
         switch reply {

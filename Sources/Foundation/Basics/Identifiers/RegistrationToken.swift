@@ -28,7 +28,7 @@ public struct TokenSeal: Sendable {
     public static let longestLength = length - headLength + InstallationToken.idLength
 
     private static let headLength = TokenPrefix.instanceLength
-    private static let marker: StaticString = ":APA91b"
+    static let marker: StaticString = ":APA91b"
     private static let sealedBytes = 100
     /// A token whose beginning is derived from its tag.
     private static let version: UInt8 = 1
@@ -187,6 +187,9 @@ public struct TokenSeal: Sendable {
     private static func digit(_ byte: UInt32) -> UInt32 {
         unsafe UInt32(digits.utf8Start[Int(byte & 0x7F)] &- 32)
     }
+
+    /// Whether a byte is a digit of base64url.
+    static func isDigit(_ byte: UInt8) -> Bool { byte < 0x80 && digit(UInt32(byte)) < 64 }
 
     func keystream(_ tag: (UInt64, UInt64)) -> [UInt8] {
         var stream: [UInt8] = []

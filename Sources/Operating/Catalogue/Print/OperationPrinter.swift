@@ -10,10 +10,10 @@ public enum OperationPrinter {
             The operations of a running ccsd, for `ccsctl` or as a line of JSON on the control socket:
             `{"command":"\(ListDevices.summary.name)","arguments":{"limit":10}}`. The answer is `{"ok":true,"result":{…}}` or
             `{"ok":false,"error":"…","hint":"…"}`. Before it, long operations report their progress (`{"progress":{…}}`), and some send
-            further lines. Unknown arguments are refused. The role **viewer** allows reading; the role **operator** also allows
-            changes, and access to tokens and keys. Every operation is logged as `operator_command` with the user, process, command,
-            names and IDs among the arguments, and result; `audit-log` lists those that change or export data, done or refused, and
-            those that the role of the caller does not permit. The answers of `ccsctl --json` have a JSON Schema, which `ccsctl schema` prints. Printed by `ccsctl operations`.
+            further lines. Unknown arguments are refused. The role **viewer** allows reading, with registration tokens cut in every
+            text; the role **operator** also allows changes, and access to tokens and keys. Every operation is logged as
+            `operator_command` with the user, process, command, names and IDs among the arguments, and result; `audit-log` lists
+            those that change or export data, done or refused, and those that the role of the caller does not permit. The answers of `ccsctl --json` have a JSON Schema, which `ccsctl schema` prints. Printed by `ccsctl operations`.
 
             | operation | role | changes data | description |
             |---|---|---|---|

@@ -1,3 +1,4 @@
+import Basics
 public import Wire
 
 /// The progress of a long command.
@@ -72,6 +73,15 @@ public enum OperatorReply: Sendable, Equatable {
     /// A line that a command sends before its answer.
     public init(_ line: some OperatorLine) { self = .line(name: line.name, line.json) }
 
+    /// The reply with all registration tokens cut, in whatever text they are.
+    public var withoutTokens: OperatorReply {
+        switch self {
+        case .progress, .problem: self
+        case .line(let name, let json): .line(name: name, json.withoutTokens)
+        case .result(let json): .result(json.withoutTokens)
+        }
+    }
+
     /// The encoded reply.
     public var json: JSONValue {
         switch self {
@@ -83,6 +93,19 @@ public enum OperatorReply: Sendable, Equatable {
                 .init(Key.ok, false), .init(Key.error, .string(problem.text)),
                 .init(Key.hint, .string(problem.hint)),
             ])
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value with all registration tokens cut in its texts and keys.
+    fileprivate var withoutTokens: JSONValue {
+        switch self {
+        case .null, .boolean, .integer, .number: self
+        case .string(let text): .string(TokenSeal.cut(in: text))
+        case .array(let elements): .array(elements.map(\.withoutTokens))
+        case .object(let members):
+            .object(members.map { Member(TokenSeal.cut(in: $0.key), $0.value.withoutTokens) })
         }
     }
 }

@@ -95,6 +95,33 @@ struct ConsoleAttackTests {
         #expect(try bench.text().contains("when the operator is removed"))
     }
 
+    @Test("no page shows a viewer a token, although an app server has made one the ID of a message")
+    func tokens() throws {
+        let bench = try ConsoleBench()
+        let sender = try bench.daemon.firstSender
+        let device = try TestDevice(bench.daemon, sender: sender.id)
+        device.stop()
+        let token = device.token
+        let sent = try BareAppServer(bench.daemon, sender).exchange([
+            ["to": token, "message_id": token, "collapse_key": token, "time_to_live": 3_600]
+        ])
+        #expect(sent[token] == "ack")
+        try eventually("it is recorded") { try !bench.daemon.steps(of: token).isEmpty }
+        let secret = ConsoleBench.literal(String(token.suffix(100)))
+        func shows(_ page: String) throws -> Bool {
+            try bench.go(page)
+            try bench.wait("the message", until: "document.body.innerText.includes(':APA91b')")
+            return try bench.evaluate("document.documentElement.outerHTML.includes(\(secret))") as? Bool
+                == true
+        }
+        try bench.logIn(as: "victor")
+        for page in ["messages/\(device.identity.androidID)", "messages/\(sender.id)"] {
+            #expect(try !shows(page), "\(page)")
+        }
+        try bench.evaluate("document.querySelector('main').append(\(secret))")
+        #expect(try bench.text().contains(token.suffix(100)), "canary")
+    }
+
     @Test("a wrong token is refused and not kept")
     func wrongToken() throws {
         let bench = try ConsoleBench()
