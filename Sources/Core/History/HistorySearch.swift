@@ -130,22 +130,38 @@ public struct HistorySearch {
     ) -> (messages: [HistoryMessage], next: HistoryPosition?) {
         var found: [HistoryMessage] = []
         var next: HistoryPosition?
-        var candidates: [HistoryMessage] = []
-        search(HistoryHash.device(device), before: before) { record, position in
-            guard record.device == device, registration == nil || record.registration == registration else {
-                return true
-            }
-            candidates.append(HistoryMessage(record: record, position: position))
-            return candidates.count < 2 * limit + Limits.History.gapsShown
+        var records = DeviceRecords()
+        let most = 2 * limit + Limits.History.gapsShown
+        func isWanted(_ record: HistoryRecord) -> Bool {
+            registration == nil || record.registration == registration
         }
-        let isCut = isExhausted || candidates.count >= 2 * limit + Limits.History.gapsShown
-        for candidate in candidates {
+        search(HistoryHash.device(device), before: before) { record, position in
+            guard record.device == device else { return true }
+            records.append(HistoryMessage(record: record, position: position), counts: isWanted(record))
+            return records.counted < most
+        }
+        let isCut = isExhausted || records.counted >= most
+        for at in records.all.indices {
             guard found.count < limit else { return (found, next) }
-            let (message, isFirst) = whole(candidate)
-            if isFirst { found.append(message) }
-            next = candidate.position
+            if let message = message(at, of: records, isLatest: before == nil), isWanted(message.record) {
+                found.append(message)
+            }
+            next = records.all[at].position
         }
         return (found, isCut ? next : nil)
+    }
+
+    /// Returns the message that begins with a record, or `nil` if it begins with an earlier one; `isLatest`: all later records of the device
+    /// are there.
+    private mutating func message(_ at: Int, of records: DeviceRecords, isLatest: Bool) -> HistoryMessage? {
+        let candidate = records.all[at]
+        guard let known = records.message(beginningAt: at) else { return nil }
+        // Each record of a message to the device names it; one that has ended has no later steps, but for those that a crash repeats.
+        if known.record.hasBeginning, known.record.end != nil || isLatest && known.record.kind.isOfDevice {
+            return known
+        }
+        let (message, isFirst) = whole(candidate)
+        return isFirst ? message : nil
     }
 
     /// Returns the newest gaps, newest first.
@@ -180,7 +196,7 @@ public struct HistorySearch {
     /// are not in earlier files than the one before: one record may have the acceptance, and the next one that it is stored.
     mutating func whole(_ message: HistoryMessage) -> (message: HistoryMessage, isFirst: Bool) {
         var oldest: UInt64 = 0
-        if let first = message.record.steps.first?.step, first == .stored || first == .accepted {
+        if message.record.hasBeginning {
             oldest = sources.first { $0.number < message.position.file }?.number ?? 0
         }
         guard let part = HistoryPart(message.record), let whole = gathered(part, [message], since: oldest)
@@ -256,6 +272,32 @@ public struct HistorySearch {
     }
 }
 
+/// Records of a device, newest first, by their messages.
+private struct DeviceRecords {
+    private(set) var all: [HistoryMessage] = []
+    /// How many count towards the limit.
+    private(set) var counted = 0
+    /// The places of the records of each message, newest first.
+    private var places: [HistoryPart: [Int]] = [:]
+
+    mutating func append(_ record: HistoryMessage, counts: Bool) {
+        if let part = HistoryPart(record.record)?.ofAnySender { places[part, default: []].append(all.count) }
+        all.append(record)
+        if counts { counted += 1 }
+    }
+
+    /// Returns what the records have of the message whose oldest one is at a place. Returns `nil` if that is not the oldest one.
+    func message(beginningAt at: Int) -> HistoryMessage? {
+        guard let part = HistoryPart(all[at].record), let like = places[part.ofAnySender] else {
+            return all[at]
+        }
+        let own = like.filter { part.isPart(all[$0].record) }
+        guard own.last == at, let record = HistoryRecord.joined(own.reversed().map { all[$0].record })
+        else { return nil }
+        return HistoryMessage(record: record, position: all[at].position)
+    }
+}
+
 extension HistoryPart {
     /// The same for all senders.
     var ofAnySender: HistoryPart {
@@ -266,6 +308,12 @@ extension HistoryPart {
 }
 
 extension HistoryRecord {
+    /// Whether it has the beginning of its message.
+    fileprivate var hasBeginning: Bool {
+        guard let first = steps.first?.step else { return false }
+        return first == .stored || first == .accepted
+    }
+
     /// Adds the steps of a later record of the same message, and what that has of it.
     private mutating func add(_ later: HistoryRecord) {
         if id.isEmpty { id = later.id }
