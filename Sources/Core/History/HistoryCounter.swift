@@ -61,14 +61,14 @@ public struct HistoryCounter: Sendable {
 
     private mutating func remove(_ number: UInt64) {
         guard let counted = files.removeValue(forKey: number) else { return }
-        entries -= counted.totals.counts.count
+        entries -= counted.totals.entries
     }
 
     private mutating func countBlock(
         of source: HistorySource, _ search: inout HistorySearch, _ left: inout Int
     ) {
         var counted = files.removeValue(forKey: source.number) ?? Counted()
-        let before = counted.totals.counts.count
+        let before = counted.totals.entries
         do throws(HistoryDamage) {
             for record in try source.records(counted.blocks) {
                 var sender = record.sender
@@ -81,7 +81,7 @@ public struct HistoryCounter: Sendable {
             }
         } catch { counted.damaged += 1 }
         counted.blocks += 1
-        entries += counted.totals.counts.count - before
+        entries += counted.totals.entries - before
         files[source.number] = counted
     }
 
@@ -98,6 +98,17 @@ public struct HistoryCounter: Sendable {
         return sums.sorted { $0.key > $1.key }.map {
             Day(start: UnixMilliseconds($0.key) * 86_400_000, counts: $0.value)
         }
+    }
+
+    /// Returns the topics of a sender, or of all, to which messages were sent, those that have reached most first.
+    public func topics(of sender: SenderID?, from start: UnixMilliseconds) -> [TopicSum] {
+        var sums: [CountedTopic: TopicCounts] = [:]
+        let first = HistoryTotals.day(of: start)
+        for (key, counts) in files.values.lazy.flatMap(\.totals.topics) where key.day >= first {
+            guard sender == nil || key.topic.sender == sender?.number else { continue }
+            sums[key.topic, default: TopicCounts()].add(counts)
+        }
+        return sums.map { TopicSum($0, messages: $1.messages, reached: $1.reached) }.most
     }
 
     /// How many messages ended of which the sender is not known.

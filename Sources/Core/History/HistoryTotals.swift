@@ -39,6 +39,30 @@ public struct OutcomeCounts: Sendable, Equatable {
     public mutating func add(_ other: OutcomeCounts) { counts &+= other.counts }
 }
 
+/// The recipients of messages to a topic, or that meet a condition.
+public struct CountedTopic: Sendable, Hashable {
+    public var sender: UInt64
+    /// `/topics/a`, or `condition on a, b`, as far as it is recorded.
+    public var target: [UInt8]
+
+    /// Creates a topic of a sender.
+    public init(sender: UInt64, target: [UInt8]) {
+        self.sender = sender
+        self.target = target
+    }
+}
+
+/// How many messages were sent to a topic, and how many app instances those have reached of which the time is over.
+struct TopicCounts: Sendable, Equatable {
+    var messages = 0
+    var reached = 0
+
+    mutating func add(_ other: TopicCounts) {
+        messages += other.messages
+        reached += other.reached
+    }
+}
+
 /// Counts by sender and day in UTC: each step counts on the day on which it happened.
 struct HistoryTotals: Sendable, Equatable {
     struct Key: Hashable {
@@ -48,12 +72,35 @@ struct HistoryTotals: Sendable, Equatable {
         var day: Int
     }
 
+    /// What the counts of a topic are found by.
+    struct TopicKey: Hashable {
+        var topic: CountedTopic
+        /// Days since 1970.
+        var day: Int
+    }
+
     private(set) var counts: [Key: OutcomeCounts] = [:]
+    private(set) var topics: [TopicKey: TopicCounts] = [:]
+
+    /// How many counts there are.
+    var entries: Int { counts.count + topics.count }
 
     /// Adds a message of a sender: at most once as accepted, and once by its end, the last one that the record has.
     mutating func add(_ record: HistoryRecord, of sender: UInt64) {
+        if record.kind == .topic { addTopic(record) }
         if let accepted = record.accepted { add(.accepted, sender, accepted.time) }
         if let (outcome, time) = record.end { add(outcome, sender, time) }
+    }
+
+    /// Adds a message to a topic when it is accepted, and what it has reached when no more devices get it.
+    private mutating func addTopic(_ record: HistoryRecord) {
+        for step in record.steps where step.step != .refused && !step.detail.isEmpty {
+            let reach = TopicReach.read(step.detail)
+            let topic = CountedTopic(
+                sender: record.sender, target: Array((reach?.target ?? step.detail[...]).utf8))
+            topics[TopicKey(topic: topic, day: Self.day(of: step.time)), default: TopicCounts()].add(
+                TopicCounts(messages: reach == nil ? 1 : 0, reached: reach?.reached ?? 0))
+        }
     }
 
     private mutating func add(_ outcome: HistoryOutcome, _ sender: UInt64, _ time: UnixMilliseconds) {

@@ -156,7 +156,7 @@ import Testing
         }
         #expect(
             replies == [
-                0xd77bb4ff45fea553, 0xc05895eb2aea0417,
+                0xd77bb4ff45fea553, 0x0f65519247f4d6bb,
             ])
     }
 

@@ -79,6 +79,44 @@ import Testing
             ])
     }
 
+    @Test func aTopicMessageIsRecordedWithItsTopicAndWithWhatItHasReachedInTheEnd() throws {
+        var settings = DeliverySettings()
+        settings.keepsHistory = true
+        let (bench, names) = TopicLogTests.bench(3, settings: settings)
+        TopicLogTests.publish(bench, 1, key: "k", lifetime: 60)
+        let name = try #require(bench.history.steps.first)
+        #expect(name.sender == Harness.sender.number && name.sequence > 0 && name.salt != 0)
+        bench.collectTopics(Array(names.prefix(2)))
+        TopicLogTests.publish(bench, 2, key: "k", lifetime: 60)
+        bench.collectTopics([names[0]])
+        TopicLogTests.login(bench, names[2])
+        TopicLogTests.publish(bench, 3, lifetime: 0)
+        let found = bench.history.steps
+        let summaries = zip(found, steps(bench)).filter { $0.0.kind == .topic }
+        #expect(
+            summaries.map(\.1) == [
+                "topic stored m1 /topics/a", "topic stored m2 /topics/a",
+                "topic replaced reached 2, /topics/a", "topic accepted m3 /topics/a",
+                "topic sent reached 1, /topics/a",
+            ])
+        #expect(summaries.filter { $0.0.sequence == name.sequence }.map(\.0.step) == [.stored, .replaced])
+        bench.advance(milliseconds: 61_000)
+        bench.post(.tick)
+        bench.settle()
+        #expect(steps(bench).filter { $0.hasPrefix("topic") } == ["topic expired reached 2, /topics/a"])
+    }
+
+    @Test("what a topic message has reached is read from its words, and nothing from others")
+    func reach() throws {
+        let reach = try #require(TopicReach.read(TopicReach.detail(12, "condition on a, b")))
+        #expect(reach.reached == 12 && reach.target == "condition on a, b")
+        for text in ["", "/topics/a", "reached", "reached 1", "reached x, /topics/a", "1, /topics/a"] {
+            #expect(TopicReach.read(text) == nil)
+        }
+        let names = ["a", "b"].compactMap { TopicName(bytes($0)) }
+        #expect(TopicTarget(topics: names, truth: 8)?.words == "condition on a, b")
+    }
+
     @Test func nothingIsRecordedWhenItIsSwitchedOff() {
         let bench = Harness.withDevice()
         bench.submit(1)

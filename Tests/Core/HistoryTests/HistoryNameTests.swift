@@ -37,6 +37,9 @@ import Testing
         #expect(found(search, "other", sender: 7).isEmpty)
         let id = PersistentID(sequence: SequenceNumber(3), salt: 99).text
         #expect(found(search, id, sender: 7).isEmpty)
+        let apple = PersistentID(sequence: SequenceNumber(3), salt: 99).appleID(for: DeviceID(1))
+        #expect(found(search, apple, sender: 7).isEmpty && found(search, apple, sender: 8).count == 1)
+        #expect(found(search, apple.uppercased(), sender: 8).count == 1)
         #expect(found(search, id, sender: 8).map(\.id) == [Array("other".utf8)])
     }
 

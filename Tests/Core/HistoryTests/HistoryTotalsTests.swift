@@ -1,7 +1,8 @@
 import Basics
 import Delivery
-import History
 import Testing
+
+@testable import History
 
 /// Counts of messages by outcome and day.
 @Suite struct HistoryTotalsTests {
@@ -81,6 +82,41 @@ import Testing
         counter.countAll(world.sources(), upTo: 100)
         #expect(counter.unattributed(from: 0) == 1)
         #expect(counter.unattributed(from: Self.noon + 2 * Self.day) == 0)
+    }
+
+    @Test("messages to topics count by topic, with what those have reached whose time is over")
+    func topics() {
+        let world = World()
+        world.write([
+            step(.stored, 1, kind: .topic, detail: "/topics/a"),
+            step(.stored, 2, kind: .topic, detail: "/topics/b"),
+            step(.stored, 3, kind: .topic, detail: "condition on a, b"),
+            step(.accepted, 4, sender: 8, kind: .topic, detail: "/topics/a"),
+            step(.refused, 0, kind: .topic, detail: "topic_rate_exceeded"),
+            step(.accepted, 0, kind: .group, detail: "success 1, failure 0"),
+        ])
+        world.write([
+            step(.expired, 1, after: Self.day, kind: .topic, detail: "reached 5, /topics/a"),
+            step(.replaced, 1, after: Self.day, kind: .topic, detail: "reached 2, /topics/a"),
+            step(.expired, 3, kind: .topic, detail: "reached 9, condition on a, b"),
+        ])
+        var counter = HistoryCounter()
+        counter.countAll(world.sources(), upTo: 100)
+        func sums(_ sender: UInt64?, from start: UnixMilliseconds = 0) -> [String] {
+            counter.topics(of: sender.map { SenderID($0) }, from: start).map {
+                "\(String(decoding: $0.topic.target, as: UTF8.self)) \($0.messages) \($0.reached)"
+            }
+        }
+        #expect(sums(7) == ["condition on a, b 1 9", "/topics/a 1 7", "/topics/b 1 0"])
+        #expect(sums(8) == ["/topics/a 1 0"] && sums(9).isEmpty && sums(nil).count == 4)
+        #expect(sums(nil, from: Self.noon + Self.day) == ["/topics/a 0 7"])
+        #expect(
+            counter.days(of: SenderID(7), from: 0).map(Self.plain) == [[.refused: 1]],
+            "not as messages to devices")
+        var sum = HistorySums(
+            days: [], completeSince: nil, unattributed: 0, topics: counter.topics(of: nil, from: 0))
+        sum.add(sum)
+        #expect(sum.topics.first?.reached == 18 && sum.topics.count == 4, "of two nodes")
     }
 
     @Test func aCountGoesOnWhereItWas() throws {

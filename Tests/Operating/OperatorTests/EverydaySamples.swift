@@ -105,7 +105,8 @@ extension Samples {
         ])
 
     private static let historyRow: JSONValue = [
-        "kind": "downstream", "message_id": "m-1", "persistent_id": "0:1%2", "sender_id": "5",
+        "kind": "downstream", "message_id": "m-1", "persistent_id": "0:1%2", "apns_id": "0-8-8-0-1",
+        "sender_id": "5",
         "device": "42", "registration": 1,
         "steps": [["time": time, "step": "refused", "detail": "not_registered"]],
     ]
@@ -139,7 +140,9 @@ extension Samples {
         arguments: [["sender_id": "5", "days": 30]],
         answers: [
             [
-                "days": [["day": time, "messages": ["accepted": 3, "delivered": 2]]], "complete_since": time,
+                "days": [["day": time, "messages": ["accepted": 3, "delivered": 2]]],
+                "topics": [["to": "/topics/news", "sender_id": "5", "messages": 2, "reached": 7]],
+                "complete_since": time,
                 "unattributed": 1, "history": coverage,
             ]
         ])

@@ -169,7 +169,16 @@ extension HistorySums: NodeFields {
     static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
         Self(
             days: try c(v?.days, "days"), completeSince: try c.optional(v?.completeSince, "time"),
-            unattributed: try c.count(v?.unattributed))
+            unattributed: try c.count(v?.unattributed), topics: try c(v?.topics, "topics"))
+    }
+}
+
+extension TopicSum: NodeFields {
+    static var leastBytes: Int { 4 }
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        let topic = CountedTopic(
+            sender: try c(v?.topic.sender, "sender"), target: try c(v?.topic.target, "topic"))
+        return Self(topic, messages: try c.count(v?.messages), reached: try c.count(v?.reached))
     }
 }
 

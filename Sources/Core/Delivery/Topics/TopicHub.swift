@@ -85,7 +85,7 @@ struct TopicHub: ~Copyable {
         turn.effects.topicJobs += 1
         turn.recordSummary(
             .topic, message.messageID, of: message.name.sender,
-            message.isStored ? .stored : .accepted, name: id)
+            message.isStored ? .stored : .accepted, name: id, detail: message.target.words)
     }
 
     /// Handles the outcome of a message's batch.

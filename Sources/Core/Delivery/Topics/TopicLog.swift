@@ -113,9 +113,9 @@ struct TopicLog {
 
     /// A message has entered the mailbox of an app instance.
     mutating func countReached(_ place: SequenceNumber) {
-        guard let at = entries.index(forKey: place), entries.values[at].message.isStored else { return }
+        guard let at = entries.index(forKey: place) else { return }
         entries.values[at].progress.reached += 1
-        noted.insert(place)
+        if entries.values[at].message.isStored { noted.insert(place) }
     }
 
     /// All iOS apps have been found that a message is for.

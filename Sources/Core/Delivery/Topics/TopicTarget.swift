@@ -35,6 +35,12 @@ public struct TopicTarget: Sendable, Equatable {
     /// `from` of the frame: the topic; empty for a condition, whose messages name the sender.
     public var path: [UInt8] { isCondition ? [] : Array("/topics/".utf8) + topics[0].bytes }
 
+    /// The recipients in the message history: `/topics/a`, or `condition on a, b`.
+    public var words: String {
+        let names = topics.map { String(decoding: $0.bytes, as: UTF8.self) }.joined(separator: ", ")
+        return isCondition ? "condition on \(names)" : "/topics/\(names)"
+    }
+
     /// One pass through the possible recipients.
     public enum Pass: Sendable, Equatable {
         /// The subscribers of the topic with this index.

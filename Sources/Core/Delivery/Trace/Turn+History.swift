@@ -98,4 +98,32 @@ extension Turn {
         record.salt = name?.salt ?? 0
         effects.history.append(record, id: messageID, detail: detail())
     }
+
+    /// Records how many app instances of this partition a topic message has reached, when no more of them get it.
+    mutating func recordReach(_ message: borrowing TopicMessage, _ reached: UInt64, _ step: TraceRecord.Step)
+    {
+        guard keepsHistory, reached > 0 else { return }
+        recordSummary(
+            .topic, [], of: message.name.sender, step,
+            name: PersistentID(sequence: message.name.sequence, salt: message.salt),
+            detail: TopicReach.detail(reached, message.target.words))
+    }
+}
+
+/// How many app instances a topic message has reached, in the details of a step.
+public enum TopicReach {
+    private static let word = "reached "
+    private static let separator = ", "
+
+    static func detail(_ reached: UInt64, _ target: String) -> String {
+        "\(word)\(reached)\(separator)\(target)"
+    }
+
+    /// Reads such details. Returns `nil` for others.
+    public static func read(_ detail: String) -> (reached: Int, target: Substring)? {
+        guard detail.hasPrefix(word), let end = detail.firstRange(of: separator),
+            let reached = Int(detail[..<end.lowerBound].dropFirst(word.count))
+        else { return nil }
+        return (reached, detail[end.upperBound...])
+    }
 }

@@ -110,7 +110,7 @@ extension HistoryCounter {
         var search = HistorySearch(sources)
         let sums = HistorySums(
             days: days(of: sender, from: start), completeSince: completeSince(sources),
-            unattributed: unattributed(from: start))
+            unattributed: unattributed(from: start), topics: topics(of: sender, from: start))
         return HistoryReply(.sums(sums), search.cover(damaged: damaged))
     }
 }

@@ -51,12 +51,18 @@ public struct HistorySums: Sendable, Equatable {
     public var completeSince: UnixMilliseconds?
     /// How many messages ended of which the sender is not known.
     public var unattributed: Int
+    /// The topics that have reached most, those first.
+    public var topics: [TopicSum]
 
     /// Creates counts.
-    public init(days: [HistoryCounter.Day], completeSince: UnixMilliseconds?, unattributed: Int) {
+    public init(
+        days: [HistoryCounter.Day], completeSince: UnixMilliseconds?, unattributed: Int,
+        topics: [TopicSum] = []
+    ) {
         self.days = days
         self.completeSince = completeSince
         self.unattributed = unattributed
+        self.topics = topics
     }
 
     /// Adds the counts of another node.
@@ -71,6 +77,41 @@ public struct HistorySums: Sendable, Equatable {
         days.sort { $0.start > $1.start }
         completeSince = [completeSince, other.completeSince].compactMap { $0 }.max()
         unattributed += other.unattributed
+        for sum in other.topics {
+            if let at = topics.firstIndex(where: { $0.topic == sum.topic }) {
+                topics[at].messages += sum.messages
+                topics[at].reached += sum.reached
+            } else {
+                topics.append(sum)
+            }
+        }
+        topics = topics.most
+    }
+}
+
+/// The messages to a topic.
+public struct TopicSum: Sendable, Equatable {
+    public var topic: CountedTopic
+    /// How many were sent.
+    public var messages: Int
+    /// How many app instances those have reached of which the time is over.
+    public var reached: Int
+
+    /// Creates the sum of a topic.
+    public init(_ topic: CountedTopic, messages: Int, reached: Int) {
+        self.topic = topic
+        self.messages = messages
+        self.reached = reached
+    }
+}
+
+extension [TopicSum] {
+    /// Those that have reached most: up to `Limits.History.countedTopics`.
+    var most: [TopicSum] {
+        let sorted = sorted {
+            ($0.reached, $0.messages, $1.topic.sender) > ($1.reached, $1.messages, $0.topic.sender)
+        }
+        return Array(sorted.prefix(Limits.History.countedTopics))
     }
 }
 

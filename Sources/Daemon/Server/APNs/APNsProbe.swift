@@ -47,7 +47,7 @@ final class APNsProbe {
         var bytes = SecureRandom.bytes(16)
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80
-        return APNsMessageID.text(digits: Hex.text(bytes))
+        return UUIDText.canonical(Array(Hex.text(bytes).utf8).raw)
     }
 
     /// Connects; the request follows when the connection is open.

@@ -29,7 +29,8 @@ extension ControlServer {
         guard case .sums(let sums) = result.content else { throw .unreadableHistory }
         let days = sums.days.map { CountMessages.Day(day: $0.start, counts: $0.counts.words) }
         return CountMessages.Answer(
-            days: days, completeSince: sums.completeSince, unattributed: sums.unattributed,
+            days: days, topics: sums.topics.map { CountMessages.Topic($0) },
+            completeSince: sums.completeSince, unattributed: sums.unattributed,
             coverage: HistoryCoverage(result))
     }
 
@@ -140,6 +141,26 @@ extension HistoryCoverage {
     }
 }
 
+extension HistoryRecord {
+    fileprivate var persistentID: PersistentID {
+        PersistentID(sequence: SequenceNumber(sequence), salt: salt)
+    }
+
+    /// Whether it was offered to Apple.
+    fileprivate var isForApple: Bool {
+        kind == .downstream && device != 0 && salt != 0
+            && steps.contains { $0.step == .forwarded || $0.step == .deferred }
+    }
+}
+
+extension CountMessages.Topic {
+    fileprivate init(_ sum: TopicSum) {
+        self.init(
+            to: String(decoding: sum.topic.target, as: UTF8.self), sender: SenderID(sum.topic.sender),
+            messages: sum.messages, reached: sum.reached)
+    }
+}
+
 extension HistoryRow {
     fileprivate init(_ record: HistoryRecord) {
         self.init(
@@ -148,7 +169,8 @@ extension HistoryRow {
             // The persistent ID of an upstream message is internal; clients identify it by its message_id.
             persistentID: record.salt == 0
                 ? nil
-                : PersistentID(sequence: SequenceNumber(record.sequence), salt: record.salt).text,
+                : record.persistentID.text,
+            appleID: record.isForApple ? record.persistentID.appleID(for: DeviceID(record.device)) : nil,
             sender: SenderID(recorded: record.sender),
             device: record.device == 0 ? nil : DeviceID(record.device),
             registration: record.registration == 0 ? nil : Int(clamping: record.registration),

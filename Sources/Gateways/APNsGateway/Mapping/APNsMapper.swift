@@ -34,7 +34,7 @@ public enum APNsMapper {
             priority: try priority(headers, block, kind.type, settings),
             expiration: try expiration(headers, block, delivery, now),
             collapseID: try headers.collapseID ?? collapseID(of: delivery, content, settings),
-            id: try headers.id ?? APNsMessageID.text(of: message), payload: bytes)
+            id: try headers.id ?? message.persistentID.appleID(for: message.device), payload: bytes)
         request.extraHeaders = headers.others
         return request
     }

@@ -55,6 +55,15 @@ extension CountMessages: ReportedCommand {
 
     static func text(of answer: Answer) -> String {
         var text = table(answer.days)
+        if !answer.topics.isEmpty {
+            text += "\n"
+            text += ListReport<Topic>(
+                columns: [
+                    ("TOPIC", { Report.safe($0.to) }), ("SENDER_ID", { Report.cell($0.sender) }),
+                    ("MESSAGES", { Report.cell($0.messages) }), ("REACHED", { Report.cell($0.reached) }),
+                ], none: ""
+            ).text(answer.topics)
+        }
         if let since = answer.completeSince, since > answer.coverage.since ?? since {
             text += "Messages before \(Report.time(since)) are not all counted yet: ask again.\n"
         }
@@ -85,6 +94,7 @@ extension HistoryRow {
         if let device { facts.append("device \(device.number)") }
         if let registration { facts.append("registration \(registration)") }
         if let persistentID { facts.append("persistent ID \(Report.safe(persistentID))") }
+        if let appleID { facts.append("apns-id \(Report.safe(appleID))") }
         var text = "\(Report.cell(messageID)): \(facts.joined(separator: ", "))\n"
         for step in steps {
             let detail = step.detail.map { " (\(Report.safe($0)))" } ?? ""

@@ -50,7 +50,12 @@ extension RandomValues {
                 .sums(
                     HistorySums(
                         days: list { $0.historyDay() }, completeSince: optional { $0.signed() },
-                        unattributed: below(1_000)))
+                        unattributed: below(1_000),
+                        topics: list {
+                            TopicSum(
+                                CountedTopic(sender: $0.number(), target: $0.bytes()),
+                                messages: $0.below(1_000), reached: $0.below(1_000))
+                        }))
             }
         let gaps = list { HistoryGap(from: $0.signed(), to: $0.signed()) }
         return HistoryReply(

@@ -329,13 +329,16 @@ same('texts by the numbers in them, without a value last', [named(sorting), sort
 same('loaded again', named(made()), 'b9,b10,–');
 
 // How far a message has come.
-const { outcome } = await load('js/outcome.js');
+const { outcome, reachOf } = await load('js/outcome.js');
 const lived = (kind, ...steps) => outcome({ kind, steps: steps.map(([step, detail]) => ({ step, detail })) });
 same('a delivered message', lived('downstream', ['stored'], ['sent'], ['delivered']), { word: 'delivered', kind: 'good', detail: undefined, isOver: true });
 same('a refused message', lived('downstream', ['refused', 'missing_target']), { word: 'refused', kind: 'bad', detail: 'missing_target', isOver: true });
 same('a message that Apple refuses', lived('downstream', ['stored'], ['sent'], ['refused', 'apns_bad_token 400 BadDeviceToken'], ['discarded']).word, 'refused');
 same('a waiting message', lived('downstream', ['stored'], ['sent']), { word: 'sent', kind: 'plain', detail: undefined, isOver: false });
 same('a message to a topic', lived('topic', ['accepted', '3']).isOver, true);
+same('a message to a topic whose time is over', lived('topic', ['stored', '/topics/a'], ['expired', 'reached 3, /topics/a']).word, 'stored');
+same('what it has reached', reachOf([{ detail: '/topics/a' }, { detail: 'reached 3, /topics/a' }, { detail: 'reached 40, /topics/a' }, {}]), 43);
+same('a time that is not over', reachOf([{ detail: '/topics/a' }, {}]), undefined);
 same('a message without steps', lived('downstream'), { word: 'unknown', kind: 'plain', detail: undefined, isOver: false });
 
 // Counts by hour and day, and sums of topics.

@@ -99,7 +99,8 @@ extension DeviceHub {
     /// Appends messages that are on disk, and has those who are connected sent them.
     private mutating func append(_ entries: [TopicEntry], _ turn: inout Turn) {
         for entry in entries {
-            for place in feed.log.ended(by: entry) { removeFromLog(place, &turn) }
+            let end: TraceRecord.Step = entry.kind == .message ? .replaced : .discarded
+            for place in feed.log.ended(by: entry) { removeFromLog(place, as: end, &turn) }
             feed.log.append(entry, bodyBytes: turn.shares.topicBodyBytes)
             if entry.kind == .message, !entry.progress.isOffered {
                 feed.walk.add(entry.message, at: entry.sequence)
@@ -109,8 +110,11 @@ extension DeviceHub {
         walk(&turn)
     }
 
-    private mutating func removeFromLog(_ place: SequenceNumber, _ turn: inout Turn) {
+    private mutating func removeFromLog(
+        _ place: SequenceNumber, as end: TraceRecord.Step, _ turn: inout Turn
+    ) {
         guard let entry = feed.log[place], feed.log.remove(place) else { return }
+        if entry.kind == .message { turn.recordReach(entry.message, entry.progress.reached, end) }
         turn.write(.removeTopicEntry(place, partition: turn.partition))
         removeBody(bodies.leave(.topic(entry.message.name)), &turn)
     }
@@ -167,7 +171,9 @@ extension DeviceHub {
         feed.failed = []
         readLog(&turn)
         if turn.clock.knowsTime {
-            for place in feed.log.over(by: turn.now.expiryCutoff) { removeFromLog(place, &turn) }
+            for place in feed.log.over(by: turn.now.expiryCutoff) {
+                removeFromLog(place, as: .expired, &turn)
+            }
         }
         for (place, progress) in feed.log.takeNoted() {
             turn.write(.putTopicProgress(place, progress, partition: turn.partition))
@@ -193,7 +199,10 @@ extension DeviceHub {
                     partition: turn.partition))
         case .offered(let places):
             for place in places {
-                if feed.log[place]?.message.isStored == false { feed.log.remove(place) }
+                if let entry = feed.log[place], !entry.message.isStored {
+                    turn.recordReach(entry.message, entry.progress.reached, .sent)
+                    feed.log.remove(place)
+                }
                 feed.log.offered(place)
             }
             walk(&turn)

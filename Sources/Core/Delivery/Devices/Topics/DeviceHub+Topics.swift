@@ -104,6 +104,7 @@ extension DeviceHub {
     /// Sends a now-or-never message to the connected devices that it is for.
     mutating func deliverNow(_ message: TopicMessage, _ turn: inout Turn) {
         let share = TopicShare(message, hasBody: true, at: nil)
+        var reached: UInt64 = 0
         for device in audience(of: message) {
             guard let entry = table[device], entry.state.isReady else { continue }
             whileAwake(entry, &turn) { hub, turn in
@@ -112,9 +113,11 @@ extension DeviceHub {
                     && entry.registrations.isMeant(share.target, of: share.sender, at: at)
                 {
                     hub.submit(share, at: at, entry, &turn)
+                    reached += 1
                 }
             }
         }
+        turn.recordReach(message, reached, .sent)
     }
 }
 

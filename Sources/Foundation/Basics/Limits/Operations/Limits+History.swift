@@ -63,6 +63,8 @@ extension Limits {
         public static let countingSeconds = 8
         /// Counts of a sender, a day and a file that are kept: 25 MB.
         public static let countedEntries = 262_144
+        /// Topics of one answer: those that have reached most.
+        public static let countedTopics = 100
         /// Searches per file for the sender of a message that ended while its device was away, of which the end has the position alone.
         public static let searchesPerFile = 1_000
         /// Days of totals at most: what `mostHours` and the last file may have.

@@ -26,6 +26,7 @@ public struct HistoryRow: Record {
     public var kind: String
     public var messageID: String?
     public var persistentID: String?
+    public var appleID: String?
     public var sender: SenderID?
     public var device: DeviceID?
     public var registration: Int?
@@ -33,12 +34,13 @@ public struct HistoryRow: Record {
 
     /// Creates a row.
     public init(
-        kind: String, messageID: String?, persistentID: String?, sender: SenderID?, device: DeviceID?,
-        registration: Int?, steps: [Step]
+        kind: String, messageID: String?, persistentID: String?, appleID: String? = nil, sender: SenderID?,
+        device: DeviceID?, registration: Int?, steps: [Step]
     ) {
         self.kind = kind
         self.messageID = messageID
         self.persistentID = persistentID
+        self.appleID = appleID
         self.sender = sender
         self.device = device
         self.registration = registration
@@ -46,7 +48,7 @@ public struct HistoryRow: Record {
     }
 
     public static let fields = Fields(
-        HistoryRow.init(kind:messageID:persistentID:sender:device:registration:steps:),
+        HistoryRow.init(kind:messageID:persistentID:appleID:sender:device:registration:steps:),
         .required(
             "kind", .text, \.kind,
             "downstream, upstream, receipt, or topic or group for a message to several devices as a whole."),
@@ -55,6 +57,9 @@ public struct HistoryRow: Record {
             "The ID that the app server or app gave the message; left out if the history has later steps only."
         ),
         .optional("persistent_id", .text, \.persistentID, "The ID under which the device gets the message."),
+        .optional(
+            "apns_id", .text, \.appleID,
+            "The apns-id under which Apple was offered the message, unless its app server has chosen one."),
         .optional("sender_id", .sender, \.sender, "The sender."),
         .optional("device", .device(), \.device, "The device that the message is for or from."),
         .optional("registration", .count, \.registration, "The number of the registration on the device."),
@@ -152,7 +157,7 @@ public struct FindMessages: OperatorCommand {
         "messages find",
         "Find messages in the history, by ID, sender, time and outcome: what happened to each, and when.",
         details: [
-            "The ID is the message_id that the app server or app gave the message, or the persistent ID under which the device got it, also as the name that HTTP v1 returns. The history has the steps of the last history_hours, also of refused and delivered messages, and never the content. A message to a topic or a group is found with its copies for the devices. Of messages that are refused before any device is looked up, as for a malformed token, up to \(Limits.History.senderRefusalsPerSecond) in a second of each sender and reactor are recorded.",
+            "The ID is the message_id that the app server or app gave the message, or the persistent ID under which the device got it, also as the name that HTTP v1 returns, or the apns-id that ccsd gave it. The history has the steps of the last history_hours, also of refused and delivered messages, and never the content. A message to a topic or a group is found with its copies for the devices. Of messages that are refused before any device is looked up, as for a malformed token, up to \(Limits.History.senderRefusalsPerSecond) in a second of each sender and reactor are recorded.",
             "An ID is found at once. Without one the history is read from its end, some thousand messages or files of the time span for each page, which may therefore have few messages or none.",
             "In a cluster all nodes are asked, and an answer names those that did not answer in time.",
         ])

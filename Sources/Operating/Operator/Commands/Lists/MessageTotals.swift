@@ -45,26 +45,59 @@ public struct CountMessages: OperatorCommand {
             ))
     }
 
+    /// The messages to a topic.
+    public struct Topic: Record {
+        public var to: String
+        public var sender: SenderID
+        public var messages: Int
+        public var reached: Int
+
+        /// Creates the counts of a topic.
+        public init(to: String, sender: SenderID, messages: Int, reached: Int) {
+            self.to = to
+            self.sender = sender
+            self.messages = messages
+            self.reached = reached
+        }
+
+        public static let fields = Fields(
+            Topic.init(to:sender:messages:reached:),
+            .required("to", .text, \.to, "The topic, or the topics of a condition."),
+            .required("sender_id", .sender, \.sender, "The sender."),
+            .required("messages", .count, \.messages, "Messages that were sent to it."),
+            .required(
+                "reached", .count, \.reached,
+                "App instances that got one, of the messages whose time is over: topics running has the others."
+            ))
+    }
+
     /// The counts by day.
     public struct Answer: Record {
         public var days: [Day]
+        public var topics: [Topic]
         public var completeSince: UnixMilliseconds?
         public var unattributed: Int
         public var coverage: HistoryCoverage
 
         /// Creates an answer.
         public init(
-            days: [Day], completeSince: UnixMilliseconds?, unattributed: Int, coverage: HistoryCoverage
+            days: [Day], topics: [Topic], completeSince: UnixMilliseconds?, unattributed: Int,
+            coverage: HistoryCoverage
         ) {
             self.days = days
+            self.topics = topics
             self.completeSince = completeSince
             self.unattributed = unattributed
             self.coverage = coverage
         }
 
         public static let fields = Fields(
-            Answer.init(days:completeSince:unattributed:coverage:),
+            Answer.init(days:topics:completeSince:unattributed:coverage:),
             .required("days", .list(.record), \.days, "The days with messages, newest first."),
+            .required(
+                "topics", .list(.record), \.topics,
+                "Up to \(Limits.History.countedTopics) topics of these days, those that have reached most first."
+            ),
             .optional(
                 "complete_since", .time, \.completeSince,
                 "Since when all messages are counted; earlier ones are by a later question. Left out if none are."

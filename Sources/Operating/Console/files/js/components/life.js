@@ -1,9 +1,9 @@
 // The life of a message from the history: its outcome, each step with its meaning, and what to do next.
 import { call } from '../api.js';
 import { h, add } from '../dom.js';
-import { distance, plural, time } from '../format.js';
+import { count, distance, plural, time } from '../format.js';
 import { detailOf, meaning, reasonOf, term } from '../glossary.js';
-import { outcome } from '../outcome.js';
+import { outcome, reachOf } from '../outcome.js';
 import { deviceOf } from '../pages/device-search.js';
 import { link } from '../router.js';
 import { badge, facts, mono } from './table.js';
@@ -11,6 +11,8 @@ import { stepItem } from './trace.js';
 
 /** Messages of a device that are compared with the one that waits. */
 const waitingRows = 1000;
+/** Messages to topics among which one is looked for: the newest, whose subscribers are counted one by one. */
+const runningRows = 50;
 
 /** Creates the badge of an outcome, with its meaning. */
 export function outcomeBadge(row) {
@@ -34,6 +36,7 @@ export function life(row, signal) {
         row.registration !== undefined && `, registration ${row.registration}`],
       row.sender_id && ['Sender', h('a', { href: link(['senders', row.sender_id]) }, row.sender_id)],
       row.persistent_id && ['ID for the device', mono(row.persistent_id)],
+      row.apns_id && ['ID for Apple (apns-id)', mono(row.apns_id)],
       ['Begun', `${distance(row.steps[0]?.time)} (${time(row.steps[0]?.time)})`]));
 }
 
@@ -44,7 +47,7 @@ const kinds = {
 
 /** What becomes of a message to several devices. */
 const copies = {
-  topic: 'Each subscriber gets a copy, which is listed here by the same ID once the device has connected; the topic shows how many have been reached.',
+  topic: 'Each subscriber gets a copy, which is listed here by the same ID once the device has connected.',
   group: 'Each member of the group gets a copy, which is listed here by the same ID.',
 };
 
@@ -71,6 +74,7 @@ async function advise(row, place, signal) {
 async function advice(row, signal) {
   const { word, detail, isOver } = outcome(row);
   if (word === 'refused') return refusal(detail);
+  if (row.kind === 'topic') return `${await reach(row, signal)}${copies.topic}`;
   if (copies[row.kind]) return copies[row.kind];
   if (isOver) return afterEnd[word] ?? meaning(word, 'milestone');
   return row.kind === 'downstream' ? waitingDownstream(row, signal) : waitingUpstream(row, signal);
@@ -88,6 +92,15 @@ function refusal(detail) {
 /** What Apple has answered, if it has. */
 function answerOf(apple) {
   return apple ? ` Apple said: ${apple}.` : '';
+}
+
+/** How many app instances a message to a topic has reached so far, or in all. */
+async function reach({ message_id: id, sender_id: sender, steps }, signal) {
+  const { messages } = await call('topics running', { limit: runningRows }, signal);
+  const live = messages.find((one) => id && one.message_id === id && one.sender_id === sender);
+  if (live) return `It has reached ${count(live.reached)}${live.subscribers === null ? '' : ` of ${count(live.subscribers)}`} subscribers so far. `;
+  const reached = reachOf(steps);
+  return reached === undefined ? '' : `It has reached ${plural(reached, 'subscriber')}. `;
 }
 
 /** What a message to an iOS app waits for, and why APNs could not take it yet. */

@@ -13,6 +13,8 @@ import { pages, section, table } from '../components/table.js';
 const pageRows = 50;
 /** Messages under way that are summed up by topic. */
 const runningRows = 10000;
+/** Days of which the messages are summed up that are over. */
+const endedDays = 7;
 /** Milliseconds between two looks at the running messages. */
 const refreshMilliseconds = 2000;
 
@@ -20,6 +22,7 @@ const refreshMilliseconds = 2000;
 export function topics({ query, signal }) {
   const list = h('div', {});
   const running = h('div', {});
+  const ended = h('div', {});
   const args = { sender_id: query.get('sender') ?? undefined, limit: pageRows, after: startOf(query) };
   load(list, Promise.all([call('topics list', args, signal), call('topics running', { limit: runningRows }, signal)]),
     ([answer, { messages }]) => topicTable(answer, messages, args, query));
@@ -27,6 +30,7 @@ export function topics({ query, signal }) {
   const timer = setInterval(() => document.hidden || running.contains(document.activeElement) || refresh(), refreshMilliseconds);
   signal.addEventListener('abort', () => clearInterval(timer));
   refresh();
+  load(ended, call('messages totals', totals(query), signal), (answer) => endedTable(answer, query));
   return [
     form((values) => go(['topics'], values), h('div', { class: 'row', role: 'search' },
       textField('Sender ID', 'sender', { value: query.get('sender') ?? '', inputmode: 'numeric' }),
@@ -35,9 +39,25 @@ export function topics({ query, signal }) {
       ), h('button', { type: 'submit' }, 'Search'))),
     section('Topics', list),
     section('Messages to topics', running),
+    section(`What the last ${endedDays} days have reached`, ended),
     section('Groups', h('p', {}, 'A group is addressed by its notification key, which its app server has. Paste the key under ',
       h('a', { href: link(['messages']) }, 'Messages'),
       ' to send a test message; the answer counts the members that got it. Groups are counted under ', h('a', { href: link(['operations']) }, 'Operations'), '.')),
+  ];
+}
+
+const totals = (query) => ({ sender_id: query.get('sender') ?? undefined, days: endedDays });
+
+/** The topics of the messages of some days, of which the time of some is over. */
+function endedTable({ topics: rows }, query) {
+  return [
+    table('Messages of the last days', [
+      { title: 'To', by: (row) => row.to, cell: (row) => row.to },
+      { title: 'Sender', by: (row) => row.sender_id, cell: (row) => h('a', { href: link(['senders', row.sender_id]) }, row.sender_id) },
+      { title: 'Messages sent', by: (row) => row.messages, number: true, cell: (row) => count(row.messages) },
+      { title: 'Devices reached by those that are over', by: (row) => row.reached, number: true, cell: (row) => count(row.reached) },
+    ], rows, { empty: 'The history has none.' }),
+    ctl('messages totals', totals(query)),
   ];
 }
 
