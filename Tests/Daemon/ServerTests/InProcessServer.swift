@@ -1,4 +1,5 @@
 import Basics
+import BasicsSupport
 import Catalogue
 import Glibc
 import Testing
@@ -84,11 +85,8 @@ final class InProcessServer {
     ) throws {
         self.folder = folder
         self.reactors = reactors
-        let probe = try ListeningSocket(tcp: .loopback(port: 0))
-        let port = probe.address.port
-        _ = consume probe
-        adminPort = port
-        try Self.write(lines, port, reactors, folder)
+        adminPort = try #require(FreePorts.take(1).first)
+        try Self.write(lines, adminPort, reactors, folder)
         let source = ConfigurationSource(file: Self.file(in: folder))
         var startup = Startup(
             configuration: try source.load(), source: source, log: log)
