@@ -95,6 +95,7 @@ final class Certificates: Sendable {
         state.withLock {
             $0 = State(loaded: loaded, files: files, freshBy: Self.freshBy(), supplied: supplied)
         }
+        lastProblem.withLock { $0 = nil }
     }
 
     private static func freshBy() -> Instant {

@@ -56,6 +56,11 @@ struct ExportTests {
         #expect(imported.code == 0, "\(imported)")
         #expect(imported.object?["added"] as? Int == 4 && imported.object?["replaced"] as? Int == 1)
         #expect(imported.object?["needs_restart"] as? Bool == true)
+        // Until the restart the imported tokens would be refused for good.
+        #expect(try new.ctl("status")["state"] as? String == "drained")
+        let released = try ctl(new, "drain", "--release")
+        #expect(released.code == 1 && released.errors.contains("only after a restart"), "\(released)")
+        #expect(try new.ctl("status")["state"] as? String == "drained")
         let repeated = try ctl(new, "import", file.path)
         #expect(repeated.code == 0 && repeated.object?["unchanged"] as? Int == 5, "\(repeated)")
         new.signal(SIGTERM)

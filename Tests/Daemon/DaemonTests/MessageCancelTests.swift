@@ -45,11 +45,12 @@ struct MessageCancelTests {
             .enumerated().map { Self.cancel($1, to: token, as: "w-\($0)") }
         wrong.append(Self.cancel(String(repeating: "x", count: 1_025), to: token, as: "w-5"))
         wrong.append(Self.cancel("m-2", to: "nonsense", as: "w-6"))
+        wrong.append(Self.cancel("m-2", to: token, as: "w-7").merging(["dry_run": true]) { $1 })
         #expect(
             try again.exchange(wrong) == [
                 "w-0": "UNKNOWN_MESSAGE", "w-1": "UNKNOWN_MESSAGE", "w-2": "UNKNOWN_MESSAGE",
                 "w-3": "INVALID_JSON", "w-4": "UNKNOWN_MESSAGE", "w-5": "INVALID_JSON",
-                "w-6": "BAD_REGISTRATION",
+                "w-6": "BAD_REGISTRATION", "w-7": "INVALID_JSON",
             ])
         try device.start(next)
         #expect(try device.expectMessage { _ in true }["id"] == "m-2")

@@ -4,6 +4,7 @@ import Delivery
 import Glibc
 import Sessions
 import Testing
+import Transport
 import Wire
 
 @testable import Server
@@ -57,6 +58,30 @@ struct InProcessServerTests {
         try server.configure("")
         _ = try daemon.reload()
         #expect(daemon.log.level == .info && daemon.metrics.value(.configReloadSuccess) == 1)
+    }
+
+    @Test("a reload that failed for want of a file of the certificate is made up for when the file is there")
+    func lateReload() throws {
+        let (other, folder) = (try ServerFolder(), try ServerFolder())
+        #expect(try InProcessServer(in: other).stop() == .success)
+        let (certificate, key) = ("\(folder.path)/server.pem", "\(folder.path)/server.key")
+        for (file, copy) in [("server.pem", certificate), ("server.key", key)] {
+            try SmallFile.replace(copy, with: SmallFile.read("\(other.path)/data/\(file)"), mode: 0o600)
+        }
+        let files = "certificate_file: \(certificate)\nkey_file: \(key)\n"
+        let server = try InProcessServer(in: folder, files)
+        let daemon = server.daemon
+        try server.configure(files + "keepalive_seconds: 7\n")
+        let content = try SmallFile.read(key)
+        try SmallFile.remove(key)
+        #expect(throws: Daemon.ReloadFailure.self) { try daemon.reload() }
+        daemon.checkCertificates()
+        #expect(daemon.reloadFailure != nil && daemon.configuration.keepaliveSeconds != 7)
+
+        try SmallFile.replace(key, with: content, mode: 0o600)
+        daemon.checkCertificates()
+        #expect(daemon.reloadFailure == nil && daemon.configuration.keepaliveSeconds == 7)
+        #expect(daemon.metrics.value(.configReloads, 1) == 1)
     }
 
     @Test("the pages of a server report a drain, and a closed connection is removed from all counts")

@@ -76,7 +76,7 @@ import Wire
             (DeviceSamples.upstream(to: ""), "missing_to"),
             (DeviceSamples.upstream(category: ""), "invalid_parameters"),
             (expired(), "service_not_available"), (tooLarge(), "messagetoobig"),
-            (notText(), "invalid_parameters"),
+            (notText(), "invalid_parameters"), (repeatedKey(), "invalid_parameters"),
         ])
     func sendErrors(message: MCS.DataMessage, reason: String) throws {
         var harness = DeviceHarness.loggedIn()
@@ -139,6 +139,12 @@ import Wire
     static func notText() -> MCS.DataMessage {
         var message = DeviceSamples.upstream()
         message.body = [0x3A, 6, 0x0A, 1, 0x6B, 0x12, 1, 0xFF]
+        return message
+    }
+
+    static func repeatedKey() -> MCS.DataMessage {
+        var message = DeviceSamples.upstream()
+        message.body = DeviceSamples.pairs(("k", "1"), ("l", "2"), ("k", "1"))
         return message
     }
 

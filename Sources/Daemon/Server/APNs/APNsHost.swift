@@ -153,6 +153,7 @@ final class APNsHost: ReactorDelegate {
         for wanted in batch.opens { open(wanted.connection, wanted.endpoint, now) }
         for send in batch.sends { self.send(send, now) }
         for notice in batch.notices { write(notice) }
+        for judgement in batch.judgements { tally.judged(judgement) }
         if !batch.answers.isEmpty {
             for answer in batch.answers { tally.answered(answer.outcome) }
             answer(batch.answers)
@@ -227,9 +228,8 @@ final class APNsHost: ReactorDelegate {
             let unsent = effects.sends.count { $0.connection == id }
             handle(.streams(id, available: available - unsent))
         case .answered(let number, let answer, let microseconds):
-            let answer = APNsAnswer(answer)
-            tally.answered(endpoint.environment, answer, microseconds: microseconds)
-            handle(.answered(id, requestNumber: number, answer))
+            tally.answered(endpoint.environment, microseconds: microseconds)
+            handle(.answered(id, requestNumber: number, APNsAnswer(answer)))
         case .failed(let number, let failure):
             tally.failed(endpoint.environment, failure)
             handle(.failed(id, requestNumber: number, failure))

@@ -31,14 +31,19 @@ struct APNsTally {
     /// Counts a request.
     func sent() { shard.add(to: .apnsRequestsOpen) }
 
-    /// Counts Apple's answer to a request.
-    func answered(_ environment: APNsEnvironment, _ answer: APNsAnswer, microseconds: Int) {
+    /// Counts that a request has an answer; `judged` counts which.
+    func answered(_ environment: APNsEnvironment, microseconds: Int) {
         shard.add(-1, to: .apnsRequestsOpen)
         shard.observe(microseconds: microseconds, in: .apnsAnswerTimes, environment.position)
-        // Without an `apns-id` it is not Apple's.
-        count(
-            environment,
-            answer.id == nil ? "other" : answer.status == 200 ? "accepted" : answer.verdict.reason)
+    }
+
+    /// Counts what the gateway takes an answer for.
+    func judged(_ answer: APNsJudgement) {
+        switch answer {
+        case .accepted(let environment): count(environment, "accepted")
+        case .refused(let environment, let reason): count(environment, reason)
+        case .foreign(let environment): count(environment, "other")
+        }
     }
 
     /// Counts a request without an answer.

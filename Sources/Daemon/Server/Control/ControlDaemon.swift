@@ -71,7 +71,7 @@ extension ControlServer {
     }
 
     func drain(_ command: DrainSessions, _ call: Call) throws(OperatorProblem) -> DrainSessions.Answer {
-        let report = { (done: Int, total: Int) in call.report(done, total, "sessions drained") }
+        let report = sessionReport(call)
         let sessions: Int?
         switch command.action {
         case .drain(.appServers): sessions = daemon.drainer.drainConnections(.appServers, progress: report)
@@ -86,22 +86,37 @@ extension ControlServer {
                     hint: "ccsctl sessions list shows all sessions")
             }
         case .hold:
-            sessions = daemon.drainer.hold(progress: report)
-            if daemon.drainer.state == .drained { daemon.log.notice("clients_drained") }
+            sessions = holdClients(call)
         case .release:
             guard try importedSeal() == nil else {
                 throw OperatorProblem(
                     "ccsd uses an imported key only after a restart: until then it would refuse the imported tokens",
                     hint: "restart ccsd, which opens the ports as well")
             }
-            let isReleased = daemon.drainer.release()
-            sessions = isReleased ? 0 : nil
-            if isReleased { daemon.log.notice("clients_released") }
+            sessions = releaseClients() ? 0 : nil
         }
         guard let sessions else {
             throw OperatorProblem("ccsd is stopping", hint: "its ports open when it starts again")
         }
         return DrainSessions.Answer(sessions: sessions, state: daemon.drainer.state.word.rawValue)
+    }
+
+    private func sessionReport(_ call: Call) -> (_ done: Int, _ total: Int) -> Void {
+        { call.report($0, $1, "sessions drained") }
+    }
+
+    /// Closes the ports of clients, and drains who is connected. Returns the number of sessions; `nil` if the daemon is stopping.
+    func holdClients(_ call: Call) -> Int? {
+        let sessions = daemon.drainer.hold(progress: sessionReport(call))
+        if daemon.drainer.state == .drained { daemon.log.notice("clients_drained") }
+        return sessions
+    }
+
+    /// Opens the ports of clients. Returns false if the daemon is stopping.
+    func releaseClients() -> Bool {
+        let isReleased = daemon.drainer.release()
+        if isReleased { daemon.log.notice("clients_released") }
+        return isReleased
     }
 
     func checkConfiguration() -> CheckConfiguration.Answer { daemon.checkConfiguration().answer }

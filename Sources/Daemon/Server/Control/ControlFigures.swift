@@ -19,7 +19,7 @@ extension ControlServer {
             mostDescriptors: metrics.value(.processMaxDescriptors),
             certificateNotAfter: daemon.certificates.notAfter,
             apnsNotAfter: daemon.gateways.credentials.firstExpiry, reloadFailure: daemon.reloadFailure,
-            apns: daemon.gateways.apns.states()?.map { APNsStateRow($0) } ?? [],
+            apns: daemon.gateways.apns.states().map { $0.map { APNsStateRow($0) } },
             webhooksPaused: metrics.value(.webhookEndpoints, 1),
             webhooksGone: metrics.value(.webhookEndpoints, 2),
             folder: daemon.configuration.dataDirectory)

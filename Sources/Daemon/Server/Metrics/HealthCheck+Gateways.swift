@@ -4,7 +4,14 @@ import Operator
 /// Whether messages leave to Apple and to webhooks.
 extension HealthState {
     var gatewayTexts: [Text] {
-        apns.compactMap { text(of: $0) } + webhookTexts
+        (apns.map { $0.compactMap { text(of: $0) } } ?? [silenceText]) + webhookTexts
+    }
+
+    private var silenceText: Text {
+        (
+            "APNs: \(APNsPort.silence)",
+            "run ccsctl health again; if it lasts, restart ccsd and report a bug: messages to iOS apps wait"
+        )
     }
 
     private func text(of row: APNsStateRow) -> Text? {

@@ -36,8 +36,8 @@ struct HealthState {
     var clusterFailure: OperatorProblem?
     /// What was wrong with the last reload, or with the files of the certificate since; `nil` if nothing was.
     var reloadFailure: String?
-    /// The credentials for APNs in each of their environments.
-    var apns: [APNsStateRow] = []
+    /// The credentials for APNs in each of their environments; `nil` if the gateway does not answer.
+    var apns: [APNsStateRow]? = []
     /// Endpoints of webhooks that fail, and that have answered 410.
     var webhooksPaused = 0
     var webhooksGone = 0

@@ -20,9 +20,7 @@ public enum SmallFile {
         let number = SystemCall.retrying { unsafe open(path, flags) }
         guard number >= 0 else { throw SystemCall.failure("read \(path)") }
         let file = Descriptor(owning: number)
-        var status = stat()
-        let isRegular = unsafe fstat(file.number, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-        guard waits || isRegular else {
+        guard waits || isRegular(file) else {
             throw TransportError("read \(path)", detail: "it is not a regular file", code: EINVAL)
         }
         var content: [UInt8] = []
@@ -36,6 +34,11 @@ public enum SmallFile {
                 throw TransportError("read \(path)", detail: "it is larger than \(limit) bytes", code: EFBIG)
             }
         }
+    }
+
+    private static func isRegular(_ file: borrowing Descriptor) -> Bool {
+        var status = stat()
+        return unsafe fstat(file.number, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
     /// Replaces the content of a file atomically and durably: readers see the old or the new content, also after a crash.

@@ -24,6 +24,24 @@ public struct APNsSend: Sendable {
     public var lease: (any DecisionLease)?
 }
 
+/// What the gateway takes an answer for.
+public enum APNsJudgement: Sendable, Equatable {
+    case accepted(APNsEnvironment)
+    /// Apple's reason, empty if the answer has none.
+    case refused(APNsEnvironment, reason: String)
+    /// It is not Apple's.
+    case foreign(APNsEnvironment)
+
+    init(_ kind: VerdictClass, _ verdict: APNsVerdict, _ environment: APNsEnvironment) {
+        self =
+            switch kind {
+            case .accepted: .accepted(environment)
+            case .foreign: .foreign(environment)
+            default: .refused(environment, reason: verdict.reason)
+            }
+    }
+}
+
 /// What the log and the metrics report.
 public enum APNsNotice: Sendable, Equatable {
     /// Apple refuses a credential; `nil` if it refused the connection.
@@ -60,6 +78,8 @@ public struct APNsEffects: Sendable {
     public var sends: [APNsSend] = []
     /// Answers for the core.
     public var answers: [GatewayAnswer] = []
+    /// One for each answer to a request that was not given up before.
+    public var judgements: [APNsJudgement] = []
     /// Reports for operators.
     public var notices: [APNsNotice] = []
 
@@ -73,6 +93,7 @@ public struct APNsEffects: Sendable {
         sends.removeAll(keepingCapacity: true)
         closes.removeAll(keepingCapacity: true)
         answers.removeAll(keepingCapacity: true)
+        judgements.removeAll(keepingCapacity: true)
         notices.removeAll(keepingCapacity: true)
     }
 }

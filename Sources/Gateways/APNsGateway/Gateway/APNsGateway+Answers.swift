@@ -8,9 +8,10 @@ extension APNsGateway {
         _ effects: inout APNsEffects
     ) {
         guard let (index, pool, connection) = ended(id, number) else { return }
-        let kind = answer.kind(to: pending[index].request.id)
+        let (kind, verdict) = (answer.kind(to: pending[index].request.id), answer.verdict)
+        effects.judgements.append(APNsJudgement(kind, verdict, pool.endpoint.environment))
         if kind.provesCredential { prove(pool, connection, pending[index].request.topic, &effects) }
-        decide(index, kind, answer.verdict, pool, connection, now, &effects)
+        decide(index, kind, verdict, pool, connection, now, &effects)
         closeIfFinished(connection, of: pool, now, &effects)
     }
 

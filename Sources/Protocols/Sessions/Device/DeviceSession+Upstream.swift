@@ -147,7 +147,7 @@ extension DeviceSession.Open {
         else { return UpstreamRefusal.invalidParameters.rawValue }
         var bytes = message.rawData?.count ?? 0
         var pairs = 0
-        var isAllText = true
+        var isValid = true
         // Strict parsers of app servers refuse JSON with a key that is there twice, and would never acknowledge the message.
         var keys: Set<[UInt8]> = []
         let body = message.body
@@ -156,16 +156,16 @@ extension DeviceSession.Open {
                 pairs += 1
                 bytes += key.byteCount + value.byteCount
                 let name = [UInt8](copying: key)
-                isAllText = isAllText && Self.isText(name) && Self.isText([UInt8](copying: value))
-                isAllText = isAllText && keys.insert(name).inserted
+                let isText = Self.isText(name) && Self.isText([UInt8](copying: value))
+                isValid = isValid && isText && keys.insert(name).inserted
             }
         } catch {
-            isAllText = false
+            isValid = false
         }
         if bytes > Limits.Message.payloadBytes || pairs > Limits.Message.upstreamPairs {
             return UpstreamRefusal.tooLarge.rawValue
         }
-        guard isAllText else { return UpstreamRefusal.invalidParameters.rawValue }
+        guard isValid else { return UpstreamRefusal.invalidParameters.rawValue }
         if isExpired { return UpstreamRefusal.expired.rawValue }
         return upstream.hasRoom(for: message.category) ? nil : UpstreamRefusal.tooMany.rawValue
     }

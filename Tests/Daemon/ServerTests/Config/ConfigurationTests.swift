@@ -130,6 +130,28 @@ import Wire
             ])
     }
 
+    @Test("variables that Kubernetes makes for a Service are no settings; those that only look alike are")
+    func serviceLinks() throws {
+        let links = [
+            ("CCSD_SERVICE_HOST", "10.0.0.1"), ("CCSD_SERVICE_PORT", "5235"),
+            ("CCSD_SERVICE_PORT_HTTPS", "8443"), ("CCSD_PORT", "tcp://10.0.0.1:5235"),
+            ("CCSD_ADMIN_PORT", "tcp://10.0.0.2:9100"), ("CCSD_PORT_5235_TCP", "tcp://10.0.0.1:5235"),
+            ("CCSD_PORT_5235_TCP_PROTO", "tcp"), ("CCSD_PORT_5235_TCP_PORT", "5235"),
+            ("CCSD_PORT_5235_TCP_ADDR", "10.0.0.1"), ("CCSD_PUSH_PORT_53_UDP_ADDR", "10.0.0.3"),
+        ].map { (name: $0.0, value: $0.1) }
+        let configuration = try ConfigLoader.load(environment: links)
+        #expect(configuration == Configuration())
+        for (name, value) in [
+            ("CCSD_PORT", "5235"), ("CCSD_PORT_X_TCP", "1"), ("CCSD_PORT_5235_ICMP", "1"),
+            ("CCSD_PORT_70000_TCP", "1"), ("CCSD_ADMIN_PORT", "http://a"),
+        ] {
+            let problems = #expect(throws: ConfigProblems.self) {
+                try ConfigLoader.load(environment: [(name: name, value: value)])
+            }
+            #expect(problems?.lines.first?.hasPrefix("\(name): ") == true, "\(name)")
+        }
+    }
+
     @Test(
         "the admin port serves other machines only if that is set explicitly",
         arguments: [

@@ -50,6 +50,7 @@ import Testing
                 credential: "key-1", environment: .production, health: health, failingSeconds: seconds)
             #expect(causes { $0.apns = [row] } == (isFailing ? [.gatewayFailing] : []))
         }
+        #expect(causes { $0.apns = nil } == [.gatewayFailing], "it does not answer")
         #expect(causes { $0.webhooksPaused = 1 } == [.gatewayFailing])
         #expect(causes { $0.webhooksGone = 1 } == [.gatewayFailing])
         #expect(causes { $0.storeFailure = "full" } == [.storeFailing])

@@ -47,16 +47,14 @@ extension ControlServer {
             )
         }
         try requireUnusedSecrets()
-        guard daemon.drainer.hold(progress: { call.report($0, $1, "sessions drained") }) != nil else {
+        guard holdClients(call) != nil else {
             throw OperatorProblem("ccsd is stopping", hint: "import again when it has started")
         }
-        daemon.log.notice("clients_drained")
         do throws(OperatorProblem) {
             // A device may have registered before the ports were closed.
             try requireUnusedSecrets()
         } catch {
-            _ = daemon.drainer.release()
-            daemon.log.notice("clients_released")
+            _ = releaseClients()
             throw error
         }
         try reading { () throws(StoreError) in try daemon.storage.store.setSetting(name, value) }
