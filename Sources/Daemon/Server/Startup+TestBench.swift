@@ -58,12 +58,7 @@ extension Startup {
     /// Where this process itself reaches one of its listeners.
     private func endpoint(of kind: Link.Kind, _ daemon: Daemon) -> Endpoint? {
         guard let listener = daemon.listeners.first(where: { $0.name == kind.rawValue }) else { return nil }
-        let host =
-            switch listener.host {
-            case "0.0.0.0": "127.0.0.1"
-            case "::": "::1"
-            default: listener.host
-            }
+        let host = Configuration.reachable(listener.host)
         guard let address = SocketAddress(literal: host, port: UInt16(clamping: listener.port)),
             // The connection does not leave the process: there is no one to be mistaken for.
             let tls = try? TLSClientSettings(trust: .anyone)

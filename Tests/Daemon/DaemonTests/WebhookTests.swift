@@ -192,6 +192,16 @@ struct WebhookTests {
         try bench.webhook("resume", bench.sender.id)
         try eventually("the long answer counts") { try bench.show().delivery["acknowledged"] as? Int == 1 }
         #expect(bench.endpoint.requests.allSatisfy { !$0.id.isEmpty })
+        // Longer than libcurl takes: one line, and all together.
+        for (position, (count, bytes)) in [(1, 200_000), (8, 60_000)].enumerated() {
+            let value = String(repeating: "x", count: bytes)
+            let headers = (0..<count).map { ("x-\($0)", value) }
+            try bench.endpoint.plan(["headers": Dictionary(uniqueKeysWithValues: headers)])
+            try bench.say("long-\(position)", "1")
+            try eventually("so do long headers") {
+                try bench.show().delivery["acknowledged"] as? Int == position + 2
+            }
+        }
         try bench.endpoint.plan(["status": 429, "headers": ["retry-after": "40"]])
         try bench.say("m2", "1")
         try eventually("Retry-After is respected") {

@@ -215,6 +215,7 @@ public struct ConfigLoader {
         }
         checkAdminAddress()
         checkTestClock()
+        checkTestBench()
         for network in configuration.proxyProtocolFrom where AddressNetwork(network) == nil {
             addTo(
                 .proxyProtocolFrom, "\"\(shown(network))\" is not an address or network",
@@ -243,6 +244,20 @@ public struct ConfigLoader {
         addTo(
             .adminAddress,
             "\(shown(configuration.adminAddress)) is outside of loopback, \(problem.text)", problem.hint)
+    }
+
+    /// Checks that virtual devices, which connect without a PROXY header, are not taken for a proxy.
+    private mutating func checkTestBench() {
+        let own = Configuration.reachable(configuration.listenAddress)
+        guard configuration.testBench, let address = SocketAddress(literal: own, port: 0),
+            let network = configuration.proxyProtocolFrom.first(where: {
+                AddressNetwork($0)?.contains(address) == true
+            })
+        else { return }
+        addTo(
+            .testBench,
+            "virtual devices connect from \(own) without a PROXY header, but proxy_protocol_from has \(shown(network))",
+            "set test_bench to false, or let the proxy connect from another address")
     }
 
     /// Checks that only this machine can reach a server whose time can be moved.

@@ -79,6 +79,14 @@ extension Configuration {
     public var proxyProtocolFrom: [String] {
         if case .list(let items) = self[.proxyProtocolFrom] { items } else { [] }
     }
+    /// The address by which this process reaches a listener of its own, and from which it does: loopback if it listens on all.
+    static func reachable(_ host: String) -> String {
+        switch host {
+        case "0.0.0.0": "127.0.0.1"
+        case "::": "::1"
+        default: host
+        }
+    }
     /// Failed logins of one identity from one address per minute; here and below 0 disables the limit.
     public var failedLoginsPerMinute: Int { number(.failedLoginsPerMinute) }
     /// Failed logins from one address per minute.

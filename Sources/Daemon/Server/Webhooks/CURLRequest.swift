@@ -174,9 +174,10 @@ import Webhooks
     func answer(_ result: CURLcode) -> WebhookAnswer {
         var status = 0
         _ = unsafe ccurl_get_number(handle, CURLINFO_RESPONSE_CODE, &status)
+        // Too many headers are a failed read for libcurl, and one that is too long is too much memory, before it is counted.
         let isTooLong =
             result == CURLE_WRITE_ERROR && received > Limits.Webhook.answerBytes
-            || result == CURLE_ABORTED_BY_CALLBACK && wireBytes > Limits.Webhook.answerWireBytes
+            || wireBytes > Limits.Webhook.answerWireBytes || result == CURLE_OUT_OF_MEMORY
         if result == CURLE_OK || isTooLong, status > 0 {
             var retryAfter: curl_off_t = 0
             _ = unsafe ccurl_get_offset(handle, CURLINFO_RETRY_AFTER, &retryAfter)

@@ -5,8 +5,6 @@ struct RegistryExport {
     var sender: String
     /// Whether the sender has a row. Without one the server must have it.
     var hasSender = true
-    /// The topic that each device subscribes to. `nil` for none.
-    var topic: String?
 
     /// The time of all rows: devices that were not seen for long would expire during the test.
     private static let now = "\"" + Date().formatted(.iso8601) + "\""
@@ -25,23 +23,17 @@ struct RegistryExport {
             "\",\"sha256\":\"\(digest)\",\"created_at\":\(time),\"seen_at\":\(time),\"next_registration\":2}\n"
         let registration =
             "\",\"number\":1,\"app\":\"com.example.app\",\"sender\":\"\(sender)\",\"sender_id\":\"\(sender)\",\"created_at\":\(time)}\n"
-        let subscription = topic.map {
-            "\",\"number\":1,\"sender_id\":\"\(sender)\",\"topic\":\"\($0)\",\"created_at\":\(time)}\n"
-        }
         _ = FileManager.default.createFile(atPath: file.path, contents: nil)
         let handle = try FileHandle(forWritingTo: file)
         var text = head.joined(separator: "\n") + "\n"
         for number in numbers {
             text += "{\"kind\":\"device\",\"device\":\"" + String(number) + device
             text += "{\"kind\":\"registration\",\"device\":\"" + String(number) + registration
-            if let subscription {
-                text += "{\"kind\":\"subscription\",\"device\":\"" + String(number) + subscription
-            }
             guard number % 1_000 == 0 else { continue }
             try handle.write(contentsOf: Data(text.utf8))
             text = ""
         }
-        let rows = (topic == nil ? 2 : 3) * numbers.count + (hasSender ? 1 : 0)
+        let rows = 2 * numbers.count + (hasSender ? 1 : 0)
         text += "{\"kind\":\"end\",\"rows\":\(rows)}\n"
         try handle.write(contentsOf: Data(text.utf8))
         try handle.close()

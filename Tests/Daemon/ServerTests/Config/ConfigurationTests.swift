@@ -178,6 +178,26 @@ import Wire
             ])
     }
 
+    @Test("virtual devices, which send no PROXY header, may not be in proxy_protocol_from")
+    func testBenchBehindProxy() throws {
+        for (listen, proxies, isRefused) in [
+            ("127.0.0.1", "127.0.0.1", true), ("0.0.0.0", "127.0.0.0/8", true), ("::", "::1", true),
+            ("0.0.0.0", "127.0.0.2", false), ("10.0.0.1", "10.0.0.0/24", true),
+            ("10.0.0.1", "127.0.0.1", false),
+        ] {
+            var flags: [(key: ConfigKey, value: String)] = [
+                (.testBench, "true"), (.listenAddress, listen), (.proxyProtocolFrom, proxies),
+            ]
+            let load = { try ConfigLoader.load(flags: flags) }
+            if isRefused {
+                let problems = #expect(throws: ConfigProblems.self) { try load() }
+                #expect(problems?.lines.first?.contains("--test-bench: virtual devices") == true)
+                flags[0].value = "false"
+            }
+            #expect(throws: Never.self) { try load() }
+        }
+    }
+
     @Test("the test clock needs all listeners on loopback, and no cluster")
     func testClock() throws {
         func lines(_ flags: [(key: ConfigKey, value: String)]) -> [String] {
