@@ -229,13 +229,15 @@ struct Commit: ~Copyable {
             try put(message)
         case .removeMessage(let device, let sequence, let end, let reason):
             try checks.remove(.device(device), reason)
-            try remove(MessageKey(device, sequence), end, reason)
+            let wasThere = try remove(MessageKey(device, sequence), end, reason)
+            if !wasThere { outcome.absent.append(MailboxPlace(.device(device), sequence)) }
         case .putUpstream(let message, let now):
             try checks.put(message)
             try put(message, now, &outcome)
         case .removeUpstream(let sender, let sequence, let end, let reason):
             try checks.remove(.sender(sender), reason)
-            try remove(MessageKey(sender, sequence), end, reason)
+            let wasThere = try remove(MessageKey(sender, sequence), end, reason)
+            if !wasThere { outcome.absent.append(MailboxPlace(.sender(sender), sequence)) }
         }
     }
 
@@ -300,29 +302,30 @@ struct Commit: ~Copyable {
         delete(.expiry, Key.expiry(end, of: partition).bytes)
     }
 
-    /// Removes a message with its expiry entry, and counts it if it counts.
+    /// Removes a message with its expiry entry, and counts it if it counts. Returns whether there was one, readable or not.
     private mutating func remove(
         _ messageKey: MessageKey, _ requestedEnd: UnixMilliseconds, _ reason: Milestone
-    ) throws(StoreError) {
+    ) throws(StoreError) -> Bool {
         if let recent = index.remove(messageKey) {
             try demand(recent.commit <= number, "a recent message belongs to a later commit", "\(messageKey)")
             if recent.header.isCounted { countRemoval(reason, at: messageKey) }
             frame.remove(messageKey, end: recent.header.expiresAt)
             changes.append(.remove(messageKey))
-            return
+            return true
         }
-        guard messageKey.sequence <= highest else { return }
+        guard messageKey.sequence <= highest else { return false }
         let presence = try enginePresence(at: messageKey)
         guard case .present(let header) = presence else {
             // The expiry entry is removed even if the record is gone or unreadable: otherwise every sweep would return it.
             if case .unreadable = presence { unreadable += 1 }
             deleteExpiry(ExpiryKey(messageKey, end: requestedEnd), of: partition(of: messageKey))
-            return
+            return if case .unreadable = presence { true } else { false }
         }
         frame.remove(messageKey, end: header.expiresAt)
         batch.remove(messageKey, end: header.expiresAt)
         removedKeys.insert(messageKey)
         if header.isCounted { countRemoval(reason, at: messageKey) }
+        return true
     }
 
     private mutating func countRemoval(_ reason: Milestone, at messageKey: MessageKey) {

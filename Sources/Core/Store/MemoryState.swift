@@ -124,7 +124,9 @@ public struct MemoryState: Sendable {
             topics[partition(of: .device(subscription.name.device))].unlist(subscription)
         case .putMessage(let message): put(message, &outcome)
         case .removeMessage(let device, let sequence, _, let reason):
-            guard let gone = messages.remove(device.number, sequence.number) else { return }
+            guard let gone = messages.remove(device.number, sequence.number) else {
+                return outcome.absent.append(MailboxPlace(.device(device), sequence))
+            }
             expiry[partition(of: .device(device))].remove(ExpiryKey(gone))
             if gone.kind == .message { count(reason, down: device, &outcome) }
         case .putSchedule(let entry): put(entry)
@@ -145,7 +147,9 @@ public struct MemoryState: Sendable {
         case .removeSender(let sender): senderRecords[sender] = nil
         case .putUpstream(let message, let now): put(message, now, &outcome)
         case .removeUpstream(let sender, let sequence, _, let reason):
-            guard let gone = upstream.remove(sender.number, sequence.number) else { return }
+            guard let gone = upstream.remove(sender.number, sequence.number) else {
+                return outcome.absent.append(MailboxPlace(.sender(sender), sequence))
+            }
             expiry[partition(of: .sender(sender))].remove(ExpiryKey(gone))
             if gone.kind == .message { count(reason, up: sender, &outcome) }
         }

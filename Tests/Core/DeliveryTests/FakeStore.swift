@@ -99,8 +99,9 @@ struct FakeStore {
             put.insert(message.messageID)
         case .removeMessage(let device, let sequence, _, let reason):
             guard let at = messages[device]?.firstIndex(where: { $0.sequence == sequence }),
-                let gone = messages[device]?.remove(at: at), gone.kind == .message
-            else { return }
+                let gone = messages[device]?.remove(at: at)
+            else { return outcome.absent.append(MailboxPlace(.device(device), sequence)) }
+            guard gone.kind == .message else { return }
             down[reason] += 1
             if reason == .delivered, gone.wantsReceipt, !receipts.contains(gone.messageID) {
                 missingReceipts.append(gone.messageID)
@@ -126,8 +127,9 @@ struct FakeStore {
         case .putUpstream(let message, _): put(message, &outcome)
         case .removeUpstream(let sender, let sequence, _, let reason):
             guard let at = upstream[sender]?.firstIndex(where: { $0.sequence == sequence }),
-                let gone = upstream[sender]?.remove(at: at), gone.kind == .message
-            else { return }
+                let gone = upstream[sender]?.remove(at: at)
+            else { return outcome.absent.append(MailboxPlace(.sender(sender), sequence)) }
+            guard gone.kind == .message else { return }
             up[reason] += 1
         }
     }

@@ -42,8 +42,8 @@ import Testing
         #expect(
             steps(bench) == [
                 "connection disconnected ", "downstream accepted m3 now_or_never",
-                "downstream expired m3 now_or_never", "downstream replaced ", "downstream stored m4",
-                "downstream accepted m4", "downstream stored m5", "downstream accepted m5",
+                "downstream expired m3 now_or_never", "downstream stored m4", "downstream accepted m4",
+                "downstream stored m5", "downstream accepted m5", "downstream replaced m4",
             ])
         var wrong = Harness.submission(6)
         wrong.entitlement = .account(Harness.otherSender)

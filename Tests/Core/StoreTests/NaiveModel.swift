@@ -83,6 +83,7 @@ struct NaiveModel {
                 guard let at = messages.firstIndex(where: { $0.device == device && $0.sequence == sequence })
                 else {
                     reached.record(.messageMissing)
+                    outcome.absent.append(MailboxPlace(.device(device), sequence))
                     continue
                 }
                 reached.record(.messageRemoved)
@@ -93,6 +94,7 @@ struct NaiveModel {
                 guard let at = upstream.firstIndex(where: { $0.sender == sender && $0.sequence == sequence })
                 else {
                     reached.record(.upstreamMissing)
+                    outcome.absent.append(MailboxPlace(.sender(sender), sequence))
                     continue
                 }
                 reached.record(.upstreamRemoved)

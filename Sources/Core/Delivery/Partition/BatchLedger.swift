@@ -69,6 +69,25 @@ struct BatchRecord {
     var senders = SenderTally()
     /// Whether the batch removes messages from a sender's mailbox.
     var removesUpstream = false
+    /// Steps of messages that happen when the batch is on disk, for the history.
+    var history = HistoryBatch()
+    /// The same for those who trace a device.
+    var traces: [TracedStep] = []
+
+    /// A step for those who trace a device.
+    enum TracedStep {
+        case ofDevice(DeviceID, TraceRecord)
+        /// The end of an upstream message: its device is the one whose trace contains it.
+        case ofSender(TraceRecord)
+
+        /// The place of a message to a device; `nil` for any other step.
+        var place: MailboxPlace? {
+            guard case .ofDevice(let device, let record) = self, record.direction == .downstream else {
+                return nil
+            }
+            return record.persistentID.map { MailboxPlace(.device(device), $0.sequence) }
+        }
+    }
 }
 
 /// The batches that the store has not answered, oldest first.

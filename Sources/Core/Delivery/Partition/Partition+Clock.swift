@@ -22,6 +22,9 @@ extension Partition {
         installations.tick(&turn)
         senders.tick(&turn)
         topics.tick(&turn)
+        guard !retriedSteps.isEmpty else { return }
+        turn.batch.history.append(retriedSteps)
+        retriedSteps.removeAll()
     }
 
     /// Records the time for the next process, at intervals and whenever the clock becomes doubted or believed. All partitions use

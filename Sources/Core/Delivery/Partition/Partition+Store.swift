@@ -40,6 +40,21 @@ extension Partition {
         record.waiters.drain { resume($0, outcome) }
         if record.removesUpstream { senders.removalsCommitted(record, outcome) }
         devices.committed(record.devices, &turn)
+        if outcome.hasFailed { keepSteps(of: record) } else { turn.stepsCommitted(record, outcome) }
+    }
+
+    /// Drops the steps of a failed batch, which have not happened, except those of the removals that are written again: they happen then.
+    private mutating func keepSteps(of record: borrowing BatchRecord) {
+        guard !record.history.isEmpty else { return }
+        retriedSteps.append(
+            record.history.filter { step in
+                switch step.kind {
+                case .upstream, .receipt:
+                    senders.table[SenderID(step.sender)]?.leaving.contains(step.sequence) ?? false
+                case .topic: true
+                case .downstream, .group, .gap: false
+                }
+            })
     }
 
     /// A failed batch may or may not be on disk: what it changed is read or written again.

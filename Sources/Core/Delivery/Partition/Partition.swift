@@ -22,6 +22,8 @@ public struct Partition: ~Copyable {
     var expirySweep = ExpirySweep()
     /// The record of the time for the next process.
     var clockMark = ClockMark()
+    /// Steps of failed removals that the next tick writes again.
+    var retriedSteps = HistoryBatch()
 
     /// Creates a partition with nothing in memory; `seed` determines the salt, `hashKey` keys the tables. `failuresSeen` is the count of
     /// its `BatchOrder`.

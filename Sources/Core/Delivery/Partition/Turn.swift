@@ -112,7 +112,9 @@ struct Turn: ~Copyable {
     /// Closes the batch of this turn, records it in the ledger and returns it. Returns `nil` if nothing changes.
     mutating func closeBatch() -> WriteBatch? {
         if effects.mutations.isEmpty {
-            let isEmpty = batch.waiters.isEmpty && batch.devices.isEmpty && !batch.removesUpstream
+            let isEmpty =
+                batch.waiters.isEmpty && batch.devices.isEmpty && !batch.removesUpstream
+                && batch.history.isEmpty && batch.traces.isEmpty
             // Waiters of an empty batch are answered by refusing it.
             if demand(isEmpty, "a continuation waits for a batch without mutations") { return nil }
         }

@@ -69,6 +69,7 @@ extension DeviceHub {
             let at = entry.place(of: entry.mailbox.slots[found].entry.registration, &turn)
         else { return }
         let message = entry.mailbox.slots[found].entry
+        // Now, also if the batch fails: it stays released then, and may be sent before its batch is on disk.
         turn.traceEntry(message, of: entry.device, .released)
         guard message.expiresAt > turn.now.expiryCutoff else {
             return remove(at: found, of: entry, reason: .expired, &turn)

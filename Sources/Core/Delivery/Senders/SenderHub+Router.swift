@@ -270,7 +270,7 @@ extension SenderHub {
         _ item: OutstandingUpstream, of entry: SenderEntry, reason: Milestone, _ turn: inout Turn
     ) {
         guard item.isStored else {
-            turn.traceUpstreamEnd(item.sequence, of: entry.sender, isReceipt: item.isReceipt, reason)
+            turn.traceUpstreamEnd(item.sequence, of: entry.sender, isReceipt: item.isReceipt, reason, .now)
             turn.effects.upstream[reason] += 1
             if let kind = SenderCount(reason, isUpstream: true) {
                 turn.effects.senders.count(kind, of: entry.sender)
@@ -294,7 +294,7 @@ extension SenderHub {
         entry.leaving.insert(sequence.number)
         entry.countRemoved()
         turn.batch.removesUpstream = true
-        turn.traceUpstreamEnd(sequence, of: entry.sender, isReceipt: isReceipt, reason)
+        turn.traceUpstreamEnd(sequence, of: entry.sender, isReceipt: isReceipt, reason, reason.moment)
         guard !isReceipt, let kind = SenderCount(reason, isUpstream: true) else { return }
         turn.batch.senders.count(kind, of: entry.sender)
     }

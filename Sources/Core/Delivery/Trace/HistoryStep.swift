@@ -72,6 +72,15 @@ public struct HistoryStep: Sendable, Equatable {
 
     /// Whose mailbox the position is in.
     public var owner: UInt64 { kind.isOfDevice ? device : sender }
+
+    /// The mailbox and the position. `nil` for a message as a whole.
+    var place: MailboxPlace? {
+        switch kind {
+        case .downstream: MailboxPlace(.device(DeviceID(device)), SequenceNumber(sequence))
+        case .upstream, .receipt: MailboxPlace(.sender(SenderID(sender)), SequenceNumber(sequence))
+        case .topic, .group, .gap: nil
+        }
+    }
 }
 
 /// Steps of messages, and the bytes that they refer to: for each step its message's ID and its details, in order.
@@ -114,6 +123,27 @@ public struct HistoryBatch: Sendable, Equatable {
     public mutating func append(_ other: HistoryBatch) {
         steps.append(contentsOf: other.steps)
         text.append(contentsOf: other.text)
+    }
+
+    /// Appends the steps of another batch, which have happened at this time.
+    mutating func append(_ other: borrowing HistoryBatch, at time: UnixMilliseconds) {
+        let start = steps.count
+        append(other)
+        for index in start..<steps.count { steps[index].time = time }
+    }
+
+    /// Returns the steps that a condition selects.
+    func filter(_ isSelected: (HistoryStep) -> Bool) -> HistoryBatch {
+        var (selected, at) = (HistoryBatch(), 0)
+        for step in steps {
+            let end = at + Int(step.idBytes) + Int(step.detailBytes)
+            if isSelected(step) {
+                selected.steps.append(step)
+                selected.text += text[at..<end]
+            }
+            at = end
+        }
+        return selected
     }
 
     /// Empties the batch and keeps its storage.

@@ -1,10 +1,55 @@
 import Basics
 
+/// When a step has happened.
+enum StepMoment {
+    /// Now, whatever becomes of the batch of this turn: it was sent, answered or refused.
+    case now
+    /// Once the batch of this turn is on disk. If that fails, it has not happened. Steps of messages that have a continuation in the batch
+    /// are recorded by that, before the others.
+    case committed
+}
+
+extension Milestone {
+    /// When the end of a stored message with this milestone has happened.
+    ///
+    /// Its recipient has it as soon as that says so: what becomes of the removal, which nobody waits for, does not change that. Were the
+    /// removal lost, the message would be sent, and acknowledged, again. All others end because the store says so.
+    var moment: StepMoment {
+        switch self {
+        case .delivered, .forwarded: .now
+        case .accepted, .stored, .sent, .replaced, .expired, .refused, .discarded, .removed: .committed
+        }
+    }
+}
+
 /// Records steps of messages in the message history, unless it is switched off.
 extension Turn {
     /// Whether a history is kept.
     @inline(__always)
     var keepsHistory: Bool { settings.keepsHistory }
+
+    @inline(__always)
+    private mutating func add(
+        _ step: HistoryStep, id: [UInt8] = [], detail: String = "", _ moment: StepMoment = .now
+    ) {
+        switch moment {
+        case .now: effects.history.append(step, id: id, detail: detail)
+        case .committed: batch.history.append(step, id: id, detail: detail)
+        }
+    }
+
+    /// Records the steps of a batch that is on disk, except ends of messages that had ended before.
+    mutating func stepsCommitted(_ record: borrowing BatchRecord, _ outcome: borrowing CommitOutcome) {
+        guard !outcome.absent.isEmpty else {
+            if !record.history.isEmpty { effects.history.append(record.history, at: now.wall) }
+            for step in record.traces { report(step) }
+            return
+        }
+        let absent = Set(outcome.absent)
+        effects.history.append(
+            record.history.filter { $0.place.map { !absent.contains($0) } ?? true }, at: now.wall)
+        for step in record.traces where step.place.map({ !absent.contains($0) }) ?? true { report(step) }
+    }
 
     mutating func recordSubmission(
         _ submission: borrowing Submission, _ step: TraceRecord.Step, detail: String
@@ -14,7 +59,7 @@ extension Turn {
         record.device = submission.target.device.number
         record.registration = submission.target.number.number
         record.sender = submission.sender?.number ?? 0
-        effects.history.append(record, id: submission.content.messageID, detail: detail)
+        add(record, id: submission.content.messageID, detail: detail)
     }
 
     mutating func recordMessage(
@@ -27,11 +72,12 @@ extension Turn {
         record.registration = message.registration.number
         record.sender = message.sender?.number ?? 0
         record.salt = message.salt
-        effects.history.append(record, id: step == .sent ? [] : message.messageID, detail: detail)
+        add(record, id: step == .sent ? [] : message.messageID, detail: detail)
     }
 
     mutating func recordEntry(
-        _ entry: borrowing MailboxEntry, of device: DeviceID, _ step: TraceRecord.Step, detail: String
+        _ entry: borrowing MailboxEntry, of device: DeviceID, _ step: TraceRecord.Step, detail: String,
+        _ moment: StepMoment
     ) {
         guard keepsHistory else { return }
         var record = HistoryStep(.downstream, step, sequence: entry.sequence.number, at: now.wall)
@@ -39,17 +85,18 @@ extension Turn {
         record.registration = entry.registration.number
         record.sender = entry.sender?.number ?? 0
         record.salt = entry.salt
-        effects.history.append(record, detail: detail)
+        add(record, detail: detail, moment)
     }
 
     /// Records a step of a message to a device of which only the position is known.
     mutating func recordPosition(
-        _ sequence: SequenceNumber, of device: DeviceID, _ step: TraceRecord.Step, detail: String = ""
+        _ sequence: SequenceNumber, of device: DeviceID, _ step: TraceRecord.Step, detail: String = "",
+        _ moment: StepMoment = .now
     ) {
         guard keepsHistory else { return }
         var record = HistoryStep(.downstream, step, sequence: sequence.number, at: now.wall)
         record.device = device.number
-        effects.history.append(record, detail: detail)
+        add(record, detail: detail, moment)
     }
 
     mutating func recordUpstream(
@@ -59,7 +106,7 @@ extension Turn {
         var record = HistoryStep(.upstream, step, at: now.wall)
         record.device = upstream.device.number
         record.sender = upstream.sender.number
-        effects.history.append(record, id: upstream.messageID, detail: detail)
+        add(record, id: upstream.messageID, detail: detail)
     }
 
     /// Records a step of an upstream message, or of a receipt.
@@ -72,41 +119,43 @@ extension Turn {
         record.device = upstream.from.device.number
         record.registration = upstream.from.number.number
         record.sender = upstream.sender.number
-        effects.history.append(record, id: step == .sent ? [] : upstream.messageID, detail: detail)
+        add(record, id: step == .sent ? [] : upstream.messageID, detail: detail)
     }
 
     /// Records that a message or receipt left a sender's mailbox.
     mutating func recordUpstreamEnd(
-        _ sequence: SequenceNumber, of sender: SenderID, isReceipt: Bool, _ reason: Milestone
+        _ sequence: SequenceNumber, of sender: SenderID, isReceipt: Bool, _ reason: Milestone,
+        _ moment: StepMoment
     ) {
         guard keepsHistory else { return }
         var record = HistoryStep(
             isReceipt ? .receipt : .upstream, TraceRecord.Step(reason), sequence: sequence.number,
             at: now.wall)
         record.sender = sender.number
-        effects.history.append(record)
+        add(record, moment)
     }
 
     /// Records a step of a message to a topic or a group as a whole; `name` is `nil` if it has none.
     mutating func recordSummary(
         _ kind: HistoryStep.Kind, _ messageID: [UInt8], of sender: SenderID, _ step: TraceRecord.Step,
-        name: PersistentID? = nil, detail: @autoclosure () -> String = ""
+        name: PersistentID? = nil, detail: @autoclosure () -> String = "", _ moment: StepMoment = .now
     ) {
         guard keepsHistory else { return }
         var record = HistoryStep(kind, step, sequence: name?.sequence.number ?? 0, at: now.wall)
         record.sender = sender.number
         record.salt = name?.salt ?? 0
-        effects.history.append(record, id: messageID, detail: detail())
+        add(record, id: messageID, detail: detail(), moment)
     }
 
     /// Records how many app instances of this partition a topic message has reached, when no more of them get it.
-    mutating func recordReach(_ message: borrowing TopicMessage, _ reached: UInt64, _ step: TraceRecord.Step)
-    {
+    mutating func recordReach(
+        _ message: borrowing TopicMessage, _ reached: UInt64, _ step: TraceRecord.Step, _ moment: StepMoment
+    ) {
         guard keepsHistory, reached > 0 else { return }
         recordSummary(
             .topic, [], of: message.name.sender, step,
             name: PersistentID(sequence: message.name.sequence, salt: message.salt),
-            detail: TopicReach.detail(reached, message.target.words))
+            detail: TopicReach.detail(reached, message.target.words), moment)
     }
 }
 

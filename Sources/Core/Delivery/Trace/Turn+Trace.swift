@@ -66,6 +66,22 @@ extension Turn {
         }
     }
 
+    /// Reports a step of the batch that is on disk.
+    mutating func report(_ step: BatchRecord.TracedStep) {
+        switch step {
+        case .ofDevice(let device, let record): report(record, of: device)
+        case .ofSender(let record): reportUpstreamEnd(record)
+        }
+    }
+
+    /// Reports a step when it has happened.
+    private mutating func report(_ record: TraceRecord, of device: DeviceID, _ moment: StepMoment) {
+        switch moment {
+        case .now: report(record, of: device)
+        case .committed: batch.traces.append(.ofDevice(device, record))
+        }
+    }
+
     /// Reports a step to the watchers of a device.
     private mutating func report(_ record: TraceRecord, of device: DeviceID) {
         guard traces[device] != nil else { return }
@@ -109,15 +125,16 @@ extension Turn {
 
     /// Reports a step of a message in a mailbox, of which only the entry is known.
     mutating func traceEntry(
-        _ entry: borrowing MailboxEntry, of device: DeviceID, _ step: TraceRecord.Step, detail: String = ""
+        _ entry: borrowing MailboxEntry, of device: DeviceID, _ step: TraceRecord.Step, detail: String = "",
+        _ moment: StepMoment = .now
     ) {
-        recordEntry(entry, of: device, step, detail: entry.kind.detail ?? detail)
+        recordEntry(entry, of: device, step, detail: entry.kind.detail ?? detail, moment)
         guard isTracing else { return }
         var record = TraceRecord(.downstream, step)
         record.persistentID = PersistentID(sequence: entry.sequence, salt: entry.salt)
         record.registration = entry.registration
         record.detail = entry.kind.detail ?? detail
-        report(record, of: device)
+        report(record, of: device, moment)
     }
 
     // MARK: Upstream
@@ -150,7 +167,7 @@ extension Turn {
         report(record, of: upstream.from.device)
     }
 
-    /// Reports that an upstream message has expired and is returned to its device.
+    /// Reports that an upstream message has expired and is returned to its device, once the batch of this turn is on disk.
     mutating func traceReturned(_ gone: UpstreamReturn) {
         guard isTracing else { return }
         var record = TraceRecord(.upstream, .expired)
@@ -158,20 +175,29 @@ extension Turn {
         record.persistentID = PersistentID(sequence: gone.sequence, salt: 0)
         record.registration = gone.author.from.number
         record.sender = gone.sender
-        report(record, of: gone.author.from.device)
+        report(record, of: gone.author.from.device, .committed)
     }
 
     /// Reports that a message left a sender's mailbox. Only its sequence number is known; the device is the one whose trace
     /// contains it.
     mutating func traceUpstreamEnd(
-        _ sequence: SequenceNumber, of sender: SenderID, isReceipt: Bool, _ reason: Milestone
+        _ sequence: SequenceNumber, of sender: SenderID, isReceipt: Bool, _ reason: Milestone,
+        _ moment: StepMoment
     ) {
-        recordUpstreamEnd(sequence, of: sender, isReceipt: isReceipt, reason)
-        guard isTracing, !isReceipt,
-            let device = traces.first(where: { $0.value.containsUpstream(sequence) })?.key
-        else { return }
+        recordUpstreamEnd(sequence, of: sender, isReceipt: isReceipt, reason, moment)
+        guard isTracing, !isReceipt else { return }
         var record = TraceRecord(.upstream, TraceRecord.Step(reason))
         record.persistentID = PersistentID(sequence: sequence, salt: 0)
+        switch moment {
+        case .now: reportUpstreamEnd(record)
+        case .committed: batch.traces.append(.ofSender(record))
+        }
+    }
+
+    private mutating func reportUpstreamEnd(_ record: TraceRecord) {
+        guard let sequence = record.persistentID?.sequence,
+            let device = traces.first(where: { $0.value.containsUpstream(sequence) })?.key
+        else { return }
         report(record, of: device)
     }
 
@@ -179,12 +205,12 @@ extension Turn {
 
     /// Reports a step of the device's connection.
     mutating func traceConnection(
-        _ device: DeviceID, _ step: TraceRecord.Step, detail: String = ""
+        _ device: DeviceID, _ step: TraceRecord.Step, detail: String = "", _ moment: StepMoment = .now
     ) {
         guard isTracing else { return }
         var record = TraceRecord(.connection, step)
         record.detail = detail
-        report(record, of: device)
+        report(record, of: device, moment)
     }
 }
 

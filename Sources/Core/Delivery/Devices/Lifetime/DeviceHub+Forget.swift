@@ -19,7 +19,7 @@ extension DeviceHub {
             messages += removeRegistration(number, entry, &turn)
         }
         entry.removeRecord(&turn)
-        turn.traceConnection(entry.device, .forgotten)
+        turn.traceConnection(entry.device, .forgotten, .committed)
         return messages
     }
 }

@@ -43,7 +43,7 @@ extension DeviceHub {
             of: entry)
         if let scheduled = message.scheduled(of: entry.device) { unschedule(scheduled, of: entry, &turn) }
         if let shared = message.shared { bodies.release(shared.name, in: turn.ledger.nextBatchNumber) }
-        turn.traceEntry(message, of: entry.device, step ?? TraceRecord.Step(reason))
+        turn.traceEntry(message, of: entry.device, step ?? TraceRecord.Step(reason), reason.moment)
         guard message.kind == .message else { return }
         if let kind = SenderCount(reason, isUpstream: false) {
             turn.batch.senders.count(kind, of: message.sender)
@@ -131,7 +131,7 @@ extension DeviceHub {
         _ sequence: SequenceNumber, _ expiresAt: UnixMilliseconds, of device: DeviceID, _ turn: inout Turn
     ) {
         removedUnread.add(sequence, of: device, in: turn.ledger.nextBatchNumber)
-        turn.recordPosition(sequence, of: device, .expired)
+        turn.recordPosition(sequence, of: device, .expired, .committed)
         turn.write(.removeMessage(device, sequence, expiresAt: expiresAt, reason: .expired))
     }
 }

@@ -114,7 +114,9 @@ extension DeviceHub {
         _ place: SequenceNumber, as end: TraceRecord.Step, _ turn: inout Turn
     ) {
         guard let entry = feed.log[place], feed.log.remove(place) else { return }
-        if entry.kind == .message { turn.recordReach(entry.message, entry.progress.reached, end) }
+        if entry.kind == .message {
+            turn.recordReach(entry.message, entry.progress.reached, end, .committed)
+        }
         turn.write(.removeTopicEntry(place, partition: turn.partition))
         removeBody(bodies.leave(.topic(entry.message.name)), &turn)
     }
@@ -200,7 +202,7 @@ extension DeviceHub {
         case .offered(let places):
             for place in places {
                 if let entry = feed.log[place], !entry.message.isStored {
-                    turn.recordReach(entry.message, entry.progress.reached, .sent)
+                    turn.recordReach(entry.message, entry.progress.reached, .sent, .now)
                     feed.log.remove(place)
                 }
                 feed.log.offered(place)

@@ -117,7 +117,7 @@ extension DeviceHub {
                 }
             }
         }
-        turn.recordReach(message, reached, .sent)
+        turn.recordReach(message, reached, .sent, .now)
     }
 }
 
