@@ -99,6 +99,7 @@ import Testing
         .cancelsForStrangers: "endings", .losesReplacedEnds: "replacements",
         .forgetsReplaced: "replacements", .findsNothing: "replacements",
         .replacesForStrangers: "replacements", .replacesSent: "durability",
+        .recordsDecisions: "history", .recordsUnacknowledged: "history",
         .passesOverTopics: "topics", .dropsTopicsNow: "progress", .repeatsTopicsNow: "topics",
         .delaysTopicsNow: "topics", .hidesTopic: "identity", .losesTopicNotices: "progress",
     ]

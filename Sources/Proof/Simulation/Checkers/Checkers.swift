@@ -19,6 +19,7 @@ final class Checkers {
     var sequences = SequenceChecker()
     var imports = ImportChecker()
     var reconnects = ReconnectChecker()
+    var history = HistoryChecker()
     let logins = LoginChecker()
     /// The checker of the current process.
     var core: CoreChecker?
@@ -201,6 +202,7 @@ final class Checkers {
         endings.didApply(batch, outcome, truth, &fanOuts, world)
         fanOuts.didApply(batch, truth, world)
         caps.didApply(batch, endings, truth, world)
+        history.didApply(batch)
     }
 
     func didSync(_ batch: WriteBatch, _ world: World) {
@@ -211,6 +213,7 @@ final class Checkers {
     func rolledBack(to state: MemoryState, _ world: World) {
         endings.rolledBack(to: state)
         replacements.rolledBack(to: state, truth, world)
+        history.rolledBack(to: state, world)
         fanOuts.rolledBack(to: state, world)
         conservation.check(state, "after a crash", world)
         durability.rolledBack(to: state, truth, world)

@@ -43,6 +43,7 @@ struct CoreChecker {
         world.checkers.windows.check(step)
         world.checkers.endings.check(step, world.checkers.truth, world)
         world.checkers.replacements.check(step, world)
+        world.checkers.history.check(step, world)
         world.checkers.reconnects.check(step, world.checkers.truth, world)
         for case .putRegistration(let registration) in step.mutations {
             world.checkers.truth.tokens.made(registration)

@@ -12,6 +12,8 @@ struct CoreStep {
     var loads: ArraySlice<StoreQuery>
     /// For the APNs gateway.
     var deliveries: ArraySlice<GatewayDelivery>
+    /// For the history.
+    var steps: ArraySlice<HistoryStep>
 }
 
 /// No client exceeds a rate, and none within its rate is refused.

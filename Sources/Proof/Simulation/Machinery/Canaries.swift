@@ -75,6 +75,17 @@ struct Canaries {
         }
     }
 
+    /// Returns the steps to record in place of the core's.
+    func alter(_ steps: ArraySlice<HistoryStep>, _ world: World) -> ArraySlice<HistoryStep> {
+        guard world.canary == .recordsUnacknowledged else { return steps }
+        return ArraySlice(
+            steps.map { step in
+                var step = step
+                if step.step == .sent { step.step = .delivered }
+                return step
+            })
+    }
+
     /// Returns the commands to perform in place of the core's.
     mutating func tamper(
         _ commands: [(ConnectionID, SessionCommand)], _ world: World

@@ -157,6 +157,10 @@ extension WorldSettings {
         case findsNothing
         /// An app server replaces the message of another one.
         case replacesForStrangers
+        /// The history has ends of messages before they are on disk.
+        case recordsDecisions
+        /// The history has messages as delivered as soon as they are sent.
+        case recordsUnacknowledged
         /// Messages that were to be sent later are sent at once, after their device has been read again.
         case forgetsSchedule
         /// No message is found to be due.

@@ -169,6 +169,14 @@ public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     /// A device listed received messages at login.
     case receivedNamed
 
+    // The history.
+    /// The end of a message by the store was recorded.
+    case endRecorded
+    /// The end of a topic message in the log of a partition was recorded.
+    case topicEndRecorded
+    /// The delivery of a message was recorded.
+    case deliveryRecorded
+
     // The machine's clock.
     /// The clock was months ahead.
     case clockAhead

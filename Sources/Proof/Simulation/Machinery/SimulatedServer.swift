@@ -42,6 +42,7 @@ final class SimulatedServer {
         if world.canary != .forgetsSequenceWatermark { settings.sequenceWatermark = world.sequenceWatermark }
         // Failures are reported with the seed.
         settings.trapsAtFailedInvariants = false
+        settings.keepsHistory = true
         settings.clockMark = world.disk.state.settings[StoreMark.clock.rawValue].map {
             UnixMilliseconds(clamping: StoreMark.number($0))
         }
@@ -122,6 +123,7 @@ final class SimulatedServer {
     /// Routes events of a connection's session to their partitions, from the connection's reactor.
     func route(_ events: [Event], from reactor: Int) {
         for event in events {
+            world.checkers.history.heard(event)
             switch event {
             case .sender(_, .draining(let id)): world.checkers.core?.draining(id, world)
             case .sender(_, .congested(let id)): world.checkers.core?.reading(id, false, world)
@@ -228,8 +230,10 @@ final class SimulatedServer {
     private func apply(_ effects: TurnEffects) {
         for entry in effects.batches {
             world.checkers.fanOuts.log.submitted(entry.batch, entry.partition)
+            world.checkers.history.submitted(entry.batch, entry.partition)
             world.canaries.topics.submitted(entry.batch, entry.partition)
             world.disk.submit(entry.batch, partition: entry.partition)
+            if world.canary == .recordsDecisions { recordDecisions(entry.batch, entry.partition) }
             if world.canary == .expiresEarly { expireEarly(entry.batch, entry.partition) }
         }
         for delivery in effects.deliveries { deliver(delivery) }
@@ -258,6 +262,7 @@ final class SimulatedServer {
         let forwards = hosted.effects.forwards.count
         let loads = hosted.effects.loads.count
         let deliveries = hosted.effects.deliveries.count
+        let steps = hosted.effects.history.steps.count
         hosted.core.handle(event, now: now)
         // The failure of a batch ends the one that is being made.
         if hosted.core.batchNumber != batchNumber { mutations = 0 }
@@ -268,7 +273,8 @@ final class SimulatedServer {
         reportFailures(of: hosted)
         if case .partition(.tick) = event, commands == hosted.effects.commands.count,
             mutations == hosted.effects.mutations.count, loads == hosted.effects.loads.count,
-            forwards == hosted.effects.forwards.count, deliveries == hosted.effects.deliveries.count
+            forwards == hosted.effects.forwards.count, deliveries == hosted.effects.deliveries.count,
+            steps == hosted.effects.history.steps.count
         {
             return
         }
@@ -277,7 +283,8 @@ final class SimulatedServer {
             commands: hosted.effects.commands[commands...],
             mutations: hosted.effects.mutations[mutations...],
             forwards: hosted.effects.forwards[forwards...], loads: hosted.effects.loads[loads...],
-            deliveries: hosted.effects.deliveries[deliveries...])
+            deliveries: hosted.effects.deliveries[deliveries...],
+            steps: world.canaries.alter(hosted.effects.history.steps[steps...], world))
         if hosted.core.clockDoubt != nil { world.lastDoubt = world.clock.nanoseconds }
         world.checkers.core?.check(step, world)
     }
@@ -303,6 +310,22 @@ final class SimulatedServer {
                 receive([.loaded(.expired([end]))], partition)
             }
         }
+    }
+
+    /// A planted fault: records the ends of messages before they are on disk.
+    private func recordDecisions(_ batch: WriteBatch, _ partition: Int) {
+        var steps: [HistoryStep] = []
+        for case .removeMessage(let device, let sequence, _, let reason) in batch.mutations
+        where reason != .delivered && reason != .forwarded {
+            var step = HistoryStep(
+                .downstream, TraceRecord.Step(reason), sequence: sequence.number, at: world.clock.now.wall)
+            step.device = device.number
+            steps.append(step)
+        }
+        let step = CoreStep(
+            event: .tick, partition: partition, now: world.clock.now, commands: [], mutations: [],
+            forwards: [], loads: [], deliveries: [], steps: steps[...])
+        world.checkers.history.check(step, world)
     }
 
     // MARK: Draining

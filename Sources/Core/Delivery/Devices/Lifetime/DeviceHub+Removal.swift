@@ -117,6 +117,7 @@ extension DeviceHub {
             guard let at = entry.mailbox.index(of: sequence) else {
                 // It has been removed already, unless the store still has it and no changes are outstanding.
                 guard entry.batches.isEmpty else { return }
+                turn.recordPosition(sequence, of: device, .expired, .committed)
                 return turn.write(.removeMessage(device, sequence, expiresAt: expiresAt, reason: .expired))
             }
             // An acknowledged message must not be removed before its receipt is on disk.
