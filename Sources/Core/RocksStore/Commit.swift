@@ -228,16 +228,14 @@ struct Commit: ~Copyable {
             try checks.put(message)
             try put(message)
         case .removeMessage(let device, let sequence, let end, let reason):
-            try checks.remove(.device(device), reason)
-            let wasThere = try remove(MessageKey(device, sequence), end, reason)
-            if !wasThere { outcome.absent.append(MailboxPlace(.device(device), sequence)) }
+            let place = MailboxPlace(.device(device), sequence)
+            try remove(place, MessageKey(device, sequence), end, reason, &outcome, &checks)
         case .putUpstream(let message, let now):
             try checks.put(message)
             try put(message, now, &outcome)
         case .removeUpstream(let sender, let sequence, let end, let reason):
-            try checks.remove(.sender(sender), reason)
-            let wasThere = try remove(MessageKey(sender, sequence), end, reason)
-            if !wasThere { outcome.absent.append(MailboxPlace(.sender(sender), sequence)) }
+            let place = MailboxPlace(.sender(sender), sequence)
+            try remove(place, MessageKey(sender, sequence), end, reason, &outcome, &checks)
         }
     }
 
@@ -303,7 +301,7 @@ struct Commit: ~Copyable {
     }
 
     /// Removes a message with its expiry entry, and counts it if it counts. Returns whether there was one, readable or not.
-    private mutating func remove(
+    mutating func remove(
         _ messageKey: MessageKey, _ requestedEnd: UnixMilliseconds, _ reason: Milestone
     ) throws(StoreError) -> Bool {
         if let recent = index.remove(messageKey) {

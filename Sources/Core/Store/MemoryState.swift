@@ -124,11 +124,7 @@ public struct MemoryState: Sendable {
             topics[partition(of: .device(subscription.name.device))].unlist(subscription)
         case .putMessage(let message): put(message, &outcome)
         case .removeMessage(let device, let sequence, _, let reason):
-            guard let gone = messages.remove(device.number, sequence.number) else {
-                return outcome.absent.append(MailboxPlace(.device(device), sequence))
-            }
-            expiry[partition(of: .device(device))].remove(ExpiryKey(gone))
-            if gone.kind == .message { count(reason, down: device, &outcome) }
+            remove(sequence, of: device, reason, &outcome)
         case .putSchedule(let entry): put(entry)
         case .removeSchedule(let device, let sequence, let dueAt):
             guard let entry = schedule.remove(device, sequence, dueAt) else { return }
@@ -147,12 +143,28 @@ public struct MemoryState: Sendable {
         case .removeSender(let sender): senderRecords[sender] = nil
         case .putUpstream(let message, let now): put(message, now, &outcome)
         case .removeUpstream(let sender, let sequence, _, let reason):
-            guard let gone = upstream.remove(sender.number, sequence.number) else {
-                return outcome.absent.append(MailboxPlace(.sender(sender), sequence))
-            }
-            expiry[partition(of: .sender(sender))].remove(ExpiryKey(gone))
-            if gone.kind == .message { count(reason, up: sender, &outcome) }
+            remove(sequence, of: sender, reason, &outcome)
         }
+    }
+
+    private mutating func remove(
+        _ sequence: SequenceNumber, of device: DeviceID, _ reason: Milestone, _ outcome: inout CommitOutcome
+    ) {
+        guard let gone = messages.remove(device.number, sequence.number) else {
+            return outcome.absent.append(MailboxPlace(.device(device), sequence))
+        }
+        expiry[partition(of: .device(device))].remove(ExpiryKey(gone))
+        if gone.kind == .message { count(reason, down: device, &outcome) }
+    }
+
+    private mutating func remove(
+        _ sequence: SequenceNumber, of sender: SenderID, _ reason: Milestone, _ outcome: inout CommitOutcome
+    ) {
+        guard let gone = upstream.remove(sender.number, sequence.number) else {
+            return outcome.absent.append(MailboxPlace(.sender(sender), sequence))
+        }
+        expiry[partition(of: .sender(sender))].remove(ExpiryKey(gone))
+        if gone.kind == .message { count(reason, up: sender, &outcome) }
     }
 
     private mutating func put(_ entry: ScheduledMessage) {

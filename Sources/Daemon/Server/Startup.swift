@@ -126,7 +126,7 @@ struct Startup: ~Copyable {
             history: history, testClock: testClock, bench: bench?.daemon, listeners: sockets.listeners)
         connect(credentials, to: apns.port)
         try listen(consume sockets, hosts, daemon)
-        try startHistory(history, clock)
+        try startHistory(history, clock, mailboxes)
         try startThreads(hosts, apns)
         if let node { try startCluster(node, of: daemon, try readRoster(store)) }
         if let bench { try startBench(bench, daemon) }

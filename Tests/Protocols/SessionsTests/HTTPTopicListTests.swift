@@ -100,5 +100,11 @@ import Wire
         #expect(
             body(subscribers.response(subscribers: names, seal: Self.seal))
                 == #"{"subscribers":[{"token":"\#(token)"}],"nextPageToken":"\#(token)"}"#)
+        let last = ScheduledMessage(
+            dueAt: 5, device: DeviceID(987_654_321), sequence: SequenceNumber(7), sender: HTTPHarness.sender)
+        let scheduled = body(
+            Self.query(.scheduled(after: nil), 1).response(scheduled: [], next: last, seal: Self.seal))
+        #expect(scheduled.hasPrefix(#"{"nextPageToken":"5-7-"#))
+        #expect(!scheduled.contains("987654321"), "the ID of a device is half of its login")
     }
 }

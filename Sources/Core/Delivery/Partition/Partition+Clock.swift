@@ -22,7 +22,8 @@ extension Partition {
         installations.tick(&turn)
         senders.tick(&turn)
         topics.tick(&turn)
-        guard !retriedSteps.isEmpty else { return }
+        // With the removals themselves, which the hubs have written again.
+        guard !retriedSteps.isEmpty, !turn.effects.mutations.isEmpty else { return }
         turn.batch.history.append(retriedSteps)
         retriedSteps.removeAll()
     }

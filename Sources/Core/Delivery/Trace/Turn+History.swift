@@ -12,8 +12,8 @@ enum StepMoment {
 extension Milestone {
     /// When the end of a stored message with this milestone has happened.
     ///
-    /// Its recipient has it as soon as that says so: what becomes of the removal, which nobody waits for, does not change that. Were the
-    /// removal lost, the message would be sent, and acknowledged, again. All others end because the store says so.
+    /// Its recipient has it as soon as the acknowledgement arrives, whatever becomes of the removal. Were that lost, the message would be
+    /// sent, and acknowledged, again. All others end with the commit.
     var moment: StepMoment {
         switch self {
         case .delivered, .forwarded: .now

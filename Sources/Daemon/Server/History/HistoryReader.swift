@@ -27,10 +27,15 @@ extension HistoryPort {
         var isStopping = false
     }
 
-    /// Answers questions until the port is stopped. Between two parts of a count all others are answered.
-    func answerQuestions() {
+    /// Answers questions until the port is stopped. Between two parts of a count all others are answered. Before each search `gather` has the
+    /// reactors post what they have: a message is found as soon as it is acknowledged.
+    func answerQuestions(gather: () -> Void) {
         var counter = HistoryCounter()
         while let question = next() {
+            switch question.content {
+            case .list, .parts: gather()
+            case .hours, .totals: break
+            }
             guard let sources = sources() else {
                 question.answer(nil)
                 continue

@@ -150,9 +150,12 @@ final class ReactorHost: ReactorDelegate {
         accept(.tick)
         tick(reactor.now)
         reactor.run()
-        history?.flush(now: reactor.now.monotonic)
+        postHistory()
         ended?()
     }
+
+    /// Posts the steps of messages that were gathered.
+    func postHistory() { history?.flush(now: reactor.now.monotonic) }
 
     /// Ends `run` after this turn; `then` is called when the host no longer uses any connection.
     func stop(then: @escaping @Sendable () -> Void) {

@@ -52,7 +52,7 @@ struct HistoryChecker {
 
     // MARK: Clients
 
-    /// Records what a device says in an event of its session.
+    /// Records what a device reports in an event of its session.
     mutating func heard(_ event: Event) {
         switch event {
         case .device(let device, .acknowledged(_, let sequences)):
@@ -110,7 +110,7 @@ struct HistoryChecker {
         stored.insert(key)
     }
 
-    /// After a loss of power a message may be there again whose removal nobody waited for. No such end was one that was asked for.
+    /// After a loss of power a message may be there again whose removal was not awaited. No such end was one that was asked for.
     mutating func rolledBack(to state: MemoryState, _ world: World) {
         ends = [:]
         endedTopics = []

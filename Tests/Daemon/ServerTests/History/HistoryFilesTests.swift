@@ -147,7 +147,7 @@ import Transport
             port: port, folder: folder, clock: ClockStatus(), metrics: metrics[.history],
             log: Log(level: .error) { _ in })
         try Threads.start(name: "history") { writer.run() }
-        try Threads.start(name: "reader") { port.answerQuestions() }
+        try Threads.start(name: "reader") { port.answerQuestions {} }
         return metrics
     }
 

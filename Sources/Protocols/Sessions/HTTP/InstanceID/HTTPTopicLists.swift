@@ -63,7 +63,7 @@ public struct TopicListQuery: Sendable, Equatable {
             }
             return .object(members)
         }
-        return response("messages", rows, next: next.map { Array($0.position.utf8) })
+        return response("messages", rows, next: next.map { Array($0.pageToken(seal).utf8) })
     }
 
     private func response<Row>(
@@ -98,7 +98,7 @@ extension HTTPSession {
             let mark = query["pageToken"] ?? query["page_token"]
             let (subject, most) =
                 action == .listScheduled
-                ? try Self.scheduleSubject(after: mark) : try listSubject(captured, after: mark)
+                ? try scheduleSubject(after: mark) : try listSubject(captured, after: mark)
             let list = TopicListQuery(
                 sender: sender, project: captured[0], subject,
                 limit: try Self.limit(query["pageSize"] ?? query["page_size"], upTo: most))
@@ -107,13 +107,10 @@ extension HTTPSession {
         }
     }
 
-    private static func scheduleSubject(
-        after mark: [UInt8]?
-    ) throws(V1Error) -> (TopicListQuery.Subject, Int) {
+    private func scheduleSubject(after mark: [UInt8]?) throws(V1Error) -> (TopicListQuery.Subject, Int) {
         guard let mark, !mark.isEmpty else { return (.scheduled(after: nil), Limits.Schedule.page) }
-        guard let after = ScheduledMessage(position: String(decoding: mark, as: UTF8.self)) else {
-            throw .invalidPageToken
-        }
+        let text = String(decoding: mark, as: UTF8.self)
+        guard let after = ScheduledMessage(pageToken: text, settings.seal) else { throw .invalidPageToken }
         return (.scheduled(after: after), Limits.Schedule.page)
     }
 
@@ -143,6 +140,23 @@ extension HTTPSession {
         }
         // As in Google's interfaces: 0 is none given.
         return size == 0 ? most : size
+    }
+}
+
+extension ScheduledMessage {
+    /// Its position for app servers: the device, whose ID is half of its login, is sealed in a token.
+    fileprivate func pageToken(_ seal: TokenSeal) -> String {
+        let token = seal.token(for: RegistrationName(device: device, number: RegistrationNumber(1)))
+        return "\(dueAt)-\(sequence.number)-\(String(decoding: token, as: UTF8.self))"
+    }
+
+    fileprivate init?(pageToken: String, _ seal: TokenSeal) {
+        let parts = pageToken.split(separator: "-", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let dueAt = Int64(parts[0]), let sequence = UInt64(parts[1]),
+            let name = seal.name(of: Array(parts[2].utf8).raw)
+        else { return nil }
+        self.init(
+            dueAt: dueAt, device: name.device, sequence: SequenceNumber(sequence), sender: SenderID(0))
     }
 }
 
