@@ -1,5 +1,6 @@
 import Basics
 import Catalogue
+import Client
 import Glibc
 import Operator
 import Reference
@@ -14,6 +15,7 @@ public enum DaemonProgram {
     /// A vector without a name comes from a broken or hostile caller whose arguments may be lost; without arguments a new server
     /// would start. Linux since 5.18 puts an empty name into an empty vector.
     public static func run(vector: [String]) -> Int32 {
+        StandardOutput.begin()
         guard let name = vector.first, !name.isEmpty else {
             Console.error("ccsd: empty argument vector: expected the program's name first")
             Console.error("      start ccsd from a shell or a service manager")
@@ -24,7 +26,7 @@ public enum DaemonProgram {
         if code == ExitCode.configuration.rawValue || code == ExitCode.usage.rawValue {
             refused?.wait(vector: vector)
         }
-        return code
+        return StandardOutput.end(code, of: "ccsd", margin: "      ")
     }
 
     private static func run(_ arguments: [String], _ refused: inout RefusedStart?) -> Int32 {
@@ -32,7 +34,7 @@ public enum DaemonProgram {
         do {
             switch try ArgumentParser.parse(arguments, for: .ccsd) {
             case .print(let text):
-                print(text, terminator: "")
+                StandardOutput.write(text)
                 return ExitCode.success.rawValue
             case .run(let wanted): invocation = wanted
             }
@@ -41,14 +43,14 @@ public enum DaemonProgram {
             return ExitCode.usage.rawValue
         }
         guard invocation.command.name != "openapi" else {
-            print(
+            Console.print(
                 invocation.arguments.first == "operator"
                     ? OperatorOpenAPI.document(version: Program.version).compact
                     : String(decoding: OpenAPI.document(version: Program.version), as: UTF8.self))
             return ExitCode.success.rawValue
         }
         guard invocation.command.name != "reference" else {
-            print(reference(of: invocation.arguments[0]), terminator: "")
+            StandardOutput.write(reference(of: invocation.arguments[0]))
             return ExitCode.success.rawValue
         }
         let source = ConfigurationSource(
@@ -87,10 +89,10 @@ public enum DaemonProgram {
     private static func acceptLoss(_ configuration: Configuration) -> Int32 {
         do {
             guard let lost = try RocksStore.acceptLoss(path: configuration.storePath) else {
-                print("No loss was found in the store in \(configuration.storePath).")
+                Console.print("No loss was found in the store in \(configuration.storePath).")
                 return ExitCode.success.rawValue
             }
-            print(
+            Console.print(
                 "The loss of commits \(lost.first) to \(lost.last) of the store in \(configuration.storePath) is accepted."
             )
             return ExitCode.success.rawValue
@@ -116,7 +118,7 @@ public enum DaemonProgram {
             if !kept.isEmpty { try store.setSetting(Startup.clusterSetting, []) }
             try store.close()
             let name = String(decoding: kept, as: UTF8.self)
-            print(
+            Console.print(
                 kept.isEmpty
                     ? "The store in \(configuration.storePath) belongs to no cluster."
                     : "The store in \(configuration.storePath) has left the cluster \(name)."
@@ -141,10 +143,10 @@ public enum DaemonProgram {
     private static func check(_ source: ConfigurationSource, isJSON: Bool) -> Int32 {
         let report = source.check()
         if isJSON {
-            print(report.answer.json.compact)
+            Console.print(report.answer.json.compact)
         } else {
             for line in report.lines { Console.error(line) }
-            if report.isSound { print("\(source.file ?? "the configuration") is valid.") }
+            if report.isSound { Console.print("\(source.file ?? "the configuration") is valid.") }
         }
         return (report.isSound ? ExitCode.success : ExitCode.configuration).rawValue
     }

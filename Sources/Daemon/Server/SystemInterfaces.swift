@@ -1,10 +1,14 @@
 import Basics
 import CLinux
+import Client
 import Glibc
 import Transport
 
 /// Messages for people on the standard streams.
 enum Console {
+    /// Prints a line to standard output, where the text that a command was asked for goes.
+    static func print(_ line: String) { StandardOutput.write(line + "\n") }
+
     /// Prints a line to standard error.
     static func error(_ line: String) {
         DescriptorOutput.write(line + "\n", to: STDERR_FILENO)

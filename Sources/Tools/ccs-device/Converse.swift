@@ -164,7 +164,7 @@ final class Converse {
     // MARK: Output
 
     private func title(_ text: String) {
-        if !scene.output.isJSON { DescriptorOutput.write("\n\(text)\n", to: 1) }
+        if !scene.output.isJSON { StandardOutput.write("\n\(text)\n") }
     }
 
     private func show(_ from: String, _ to: String, _ what: String) {
@@ -176,7 +176,7 @@ final class Converse {
         }
         let head = "  \(from) → \(to)"
         let gap = String(repeating: " ", count: max(1, 24 - head.count))
-        DescriptorOutput.write(head + gap + what + "\n", to: 1)
+        StandardOutput.write(head + gap + what + "\n")
     }
 
     private func short(_ token: String) -> String { token.prefix(16) + "…" }

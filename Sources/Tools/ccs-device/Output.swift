@@ -1,5 +1,6 @@
 import Basics
 import Catalogue
+import Client
 import Glibc
 import Wire
 
@@ -34,13 +35,12 @@ struct Output {
     func report(_ event: String, _ members: [JSONValue.Member], _ sentence: String) {
         let now = Now.read().wall
         guard isJSON else {
-            return DescriptorOutput.write(
-                "\(Timestamp.text(now).dropFirst(11).prefix(8)) \(sentence)\n", to: STDOUT_FILENO)
+            return StandardOutput.write("\(Timestamp.text(now).dropFirst(11).prefix(8)) \(sentence)\n")
         }
         let head = [
             JSONValue.Member("event", .string(event)), JSONValue.Member("time", .string(Timestamp.text(now))),
         ]
-        DescriptorOutput.write(JSONValue.object(head + members).compact + "\n", to: STDOUT_FILENO)
+        StandardOutput.write(JSONValue.object(head + members).compact + "\n")
     }
 
     /// Writes one line to standard error.

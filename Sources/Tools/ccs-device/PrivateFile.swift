@@ -11,8 +11,7 @@ enum PrivateFile {
         let descriptor = unsafe open(draft, flags, 0o600)
         guard descriptor >= 0 else { throw failure(draft) }
         _ = fchmod(descriptor, 0o600)
-        DescriptorOutput.write(text, to: descriptor)
-        let isSynced = fsync(descriptor) == 0
+        let isSynced = DescriptorOutput.write(text, to: descriptor) == 0 && fsync(descriptor) == 0
         close(descriptor)
         guard isSynced, unsafe rename(draft, path) == 0 else { throw failure(path) }
     }

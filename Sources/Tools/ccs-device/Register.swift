@@ -47,7 +47,7 @@ enum Register {
     static func report(_ token: String, _ scene: Scene) throws(Failure) {
         if let path = scene.invocation.text("--token-file") { try PrivateFile.write(token + "\n", to: path) }
         if scene.invocation.has("--print-token") {
-            DescriptorOutput.write(token + "\n", to: STDOUT_FILENO)
+            StandardOutput.write(token + "\n")
         }
     }
 

@@ -16,8 +16,9 @@ final class Scene {
     private let signals: Signals
     private let host: String
     private let tls: TLSClientSettings
-    /// Whether the user has interrupted the program.
-    private(set) var isInterrupted = false
+    private var hasSignal = false
+    /// Whether the user has interrupted the program, or it cannot print what happens.
+    var isInterrupted: Bool { hasSignal || StandardOutput.hasFailed }
 
     init(_ invocation: Invocation) throws(Failure) {
         self.invocation = invocation
@@ -35,7 +36,7 @@ final class Scene {
             device = try Endpoint(
                 host: host, port: UInt16(invocation.integer("--device-port") ?? 5_228), tls: tls)
             try reactor.watch(signals.descriptor) { [unowned self] _ in
-                while signals.next() != nil { isInterrupted = true }
+                while signals.next() != nil { hasSignal = true }
             }
         } catch { throw Failure(error) }
     }

@@ -10,7 +10,7 @@ enum Tool {
         do throws(UsageError) {
             switch try ArgumentParser.parse(arguments, for: .ccsDevice) {
             case .print(let text):
-                DescriptorOutput.write(text, to: STDOUT_FILENO)
+                StandardOutput.write(text)
                 return .success
             case .run(let invocation): return run(invocation)
             }

@@ -10,12 +10,10 @@ import Wire
 /// Whatever a server answers, no character of it controls the terminal; this is the last place that all text passes.
 enum Output {
     /// Writes text to standard output.
-    static func write(_ text: String) { DescriptorOutput.write(Printable.lines(text), to: STDOUT_FILENO) }
+    static func write(_ text: String) { StandardOutput.write(Printable.lines(text)) }
 
     /// Writes a value as one line of JSON to standard output.
-    static func write(_ value: JSONValue) {
-        DescriptorOutput.write(Printable.json(value.compact) + "\n", to: STDOUT_FILENO)
-    }
+    static func write(_ value: JSONValue) { StandardOutput.write(Printable.json(value.compact) + "\n") }
 
     /// Writes the result of a command that needs no daemon, as JSON or as text, or reports its failure. Returns the exit code.
     static func report(

@@ -83,6 +83,7 @@ enum Tool {
             if turn == 0 || !news.isEmpty {
                 show(answer.json, news.map { $0.text + "\n" }.joined(), invocation)
             }
+            guard !StandardOutput.hasFailed else { break }
             command = command.following(latest)
         }
         return .success

@@ -1,4 +1,6 @@
 import Catalogue
+import Client
 import Glibc
 
-exit(Tool.main(Array(CommandLine.arguments.dropFirst())).rawValue)
+StandardOutput.begin()
+exit(StandardOutput.end(Tool.main(Array(CommandLine.arguments.dropFirst())).rawValue, of: "ccsctl"))

@@ -19,6 +19,7 @@ enum UnsafeRules {
         ("Catalogue/Commands/ProgramVersion.swift", "a string of C"),
         ("Client/ControlClient.swift", "a blocking socket"),
         ("Client/KeyFile.swift", "open, read"),
+        ("Client/StandardOutput.swift", "open, a string of C"),
         ("Server/Backup/BackupFiles.swift", "mkdir, readdir, lstat, unlink, open, write"),
         ("Server/Backup/BackupTarget.swift", "realpath"),
         ("Server/Backup/BackupWriter.swift", "stat"),

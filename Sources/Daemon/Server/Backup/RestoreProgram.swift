@@ -13,7 +13,7 @@ struct RestoreProgram {
         let bar = RestoreProgress()
         do throws(BackupFailure) {
             let restored = try restore.run { bar.show($0, $1) }
-            for line in Self.lines(restored, restore) { print(line) }
+            for line in Self.lines(restored, restore) { Console.print(line) }
             return .success
         } catch {
             Console.error("ccsd: \(error.text)")

@@ -18,7 +18,11 @@ struct StoreCheckProgram {
         }
         do throws(StoreError) {
             let check = try RocksStore.check(path: configuration.storePath)
-            if isJSON { print(Self.json(check).compact) } else { for line in lines(check) { print(line) } }
+            if isJSON {
+                Console.print(Self.json(check).compact)
+            } else {
+                for line in lines(check) { Console.print(line) }
+            }
             return check.isWhole ? .success : .inputOutput
         } catch {
             let failure = StartupFailure(error, opening: configuration)

@@ -50,7 +50,7 @@ struct Top {
             Output.write(previous.json)
             if isOnce { return .success }
         }
-        while true {
+        while !StandardOutput.hasFailed {
             sleep(UInt32(interval))
             let current = try figures()
             if isJSON {
@@ -63,6 +63,7 @@ struct Top {
             }
             previous = current
         }
+        return .success
     }
 
     private func figures() throws(Failure) -> ShowFigures.Answer {
