@@ -77,14 +77,21 @@ enum Tool {
         var (command, known) = (first, HistoryNews())
         for turn in 0..<Limits.History.followSeconds / Limits.History.followPauseSeconds {
             if turn > 0 { sleep(UInt32(Limits.History.followPauseSeconds)) }
-            let answer = try answer(to: command, invocation, address)
-            let (messages, latest) = Command.news(in: answer)
-            let news = known.take(messages)
+            func ask(_ command: Command) throws(Failure) -> Command.Answer {
+                try answer(to: command, invocation, address)
+            }
+            // First the newest messages, up to the limit, and then all that is new.
+            let page = turn == 0 ? try ask(command) : try command.allPages(ask)
+            let news = known.take(page.messages)
             if turn == 0 || !news.isEmpty {
-                show(answer.json, news.map { $0.text + "\n" }.joined(), invocation)
+                show(page.json, news.map { $0.text + "\n" }.joined(), invocation)
+            }
+            if turn > 0, page.isCut, !news.isEmpty || page.nextBefore != nil {
+                Output.printError("ccsctl: more has happened than --follow shows: older steps are left out")
+                Output.printError("messages find with --since lists them all, page by page")
             }
             guard !StandardOutput.hasFailed else { break }
-            command = command.following(latest)
+            command = command.following(page.latest)
         }
         return .success
     }

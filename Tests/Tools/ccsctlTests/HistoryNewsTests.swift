@@ -34,6 +34,43 @@ import Wire
             arguments: ["sender_id": "7", "outcome": "refused", "before": "3", "limit": 5])
         let next = command.following(HistoryCursor([NodeNumber(0): 17]))
         #expect(next.before == nil && next.after == HistoryCursor([NodeNumber(0): 17]))
-        #expect(next.sender == SenderID(7) && next.outcome == .refused && next.limit == 5)
+        #expect(next.sender == SenderID(7) && next.outcome == .refused)
+        #expect(next.limit == Limits.History.rows, "what is new is read in few pages")
+    }
+
+    /// Answers like a history with `count` messages since the last question, in pages of 10.
+    private func page(of count: Int, _ command: FindMessages) -> FindMessages.Answer {
+        let end = command.before.flatMap { $0.places[NodeNumber(0)] }.map { Int($0) } ?? count
+        let start = max(0, end - 10)
+        let next = start > 0 ? HistoryCursor([NodeNumber(0): UInt64(start)]) : nil
+        return FindMessages.Answer(
+            messages: (start..<end).reversed().map { row("\($0)", "stored") }, isCut: next != nil,
+            nextBefore: next, latest: HistoryCursor([NodeNumber(0): UInt64(count)]),
+            coverage: HistoryCoverage(since: 1, gaps: [], damaged: 0, missing: []))
+    }
+
+    @Test func allThatIsNewIsShownPageByPage() throws {
+        let after = HistoryCursor([NodeNumber(0): 0])
+        let command = FindMessages().following(after)
+        var asked: [FindMessages] = []
+        let answer = try command.allPages {
+            asked.append($0)
+            return page(of: 40, $0)
+        }
+        var news = HistoryNews()
+        #expect(words(news.take(answer.messages)) == (0..<40).map { "\($0) stored" })
+        #expect(!answer.isCut && answer.nextBefore == nil)
+        #expect(answer.latest == HistoryCursor([NodeNumber(0): 40]), "it goes on after the first page")
+        #expect(asked.count == 4 && asked.allSatisfy { $0.after == after })
+    }
+
+    @Test func tooMuchNewsIsSaidToBeCut() throws {
+        var asked = 0
+        let answer = try FindMessages().following(nil).allPages {
+            asked += 1
+            return page(of: 10 * Limits.History.followedPages + 1, $0)
+        }
+        #expect(asked == Limits.History.followedPages && answer.messages.count == 10 * asked)
+        #expect(answer.isCut && answer.nextBefore != nil)
     }
 }

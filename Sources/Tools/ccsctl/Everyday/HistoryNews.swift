@@ -1,36 +1,54 @@
 import Basics
+import Client
 import Operator
 
 /// A command that lists messages of the history, and goes on with `--follow`.
-protocol FollowedCommand: ReportedCommand {
-    /// Returns the command for messages with a step after a position.
-    func following(_ latest: HistoryCursor?) -> Self
-
-    /// Returns the messages of an answer, and the position of the last step in the history.
-    static func news(in answer: Answer) -> (messages: [HistoryRow], latest: HistoryCursor?)
+protocol FollowedCommand: ReportedCommand where Answer: FollowedAnswer {
+    var limit: Int { get set }
+    var before: HistoryCursor? { get set }
+    var after: HistoryCursor? { get set }
 }
 
-extension FindMessages: FollowedCommand {
-    func following(_ latest: HistoryCursor?) -> FindMessages {
+/// A page of messages, newest first.
+protocol FollowedAnswer {
+    var messages: [HistoryRow] { get set }
+    /// Whether there are more messages.
+    var isCut: Bool { get set }
+    var nextBefore: HistoryCursor? { get set }
+    /// The position of the last step in the history.
+    var latest: HistoryCursor? { get }
+}
+
+extension FindMessages: FollowedCommand {}
+extension FindMessages.Answer: FollowedAnswer {}
+extension ListHistory: FollowedCommand {}
+extension ListHistory.Answer: FollowedAnswer {
+    var isCut: Bool {
+        get { nextBefore != nil }
+        set {}
+    }
+}
+
+extension FollowedCommand {
+    /// Returns the command for messages with a step after a position, as many at once as there may be.
+    func following(_ latest: HistoryCursor?) -> Self {
         var next = self
-        (next.before, next.after) = (nil, latest)
+        (next.before, next.after, next.limit) = (nil, latest, Limits.History.rows)
         return next
     }
 
-    static func news(in answer: Answer) -> (messages: [HistoryRow], latest: HistoryCursor?) {
-        (answer.messages, answer.latest)
-    }
-}
-
-extension ListHistory: FollowedCommand {
-    func following(_ latest: HistoryCursor?) -> ListHistory {
-        var next = self
-        (next.before, next.after) = (nil, latest)
-        return next
-    }
-
-    static func news(in answer: Answer) -> (messages: [HistoryRow], latest: HistoryCursor?) {
-        (answer.messages, answer.latest)
+    /// Returns the messages of all pages, newest first: up to `Limits.History.followedPages` of them. It is cut if there are more.
+    func allPages(_ ask: (Self) throws(Failure) -> Answer) throws(Failure) -> Answer {
+        var command = self
+        var all = try ask(command)
+        for _ in 1..<Limits.History.followedPages {
+            guard let next = all.nextBefore else { break }
+            command.before = next
+            let page = try ask(command)
+            all.messages += page.messages
+            (all.nextBefore, all.isCut) = (page.nextBefore, page.isCut)
+        }
+        return all
     }
 }
 

@@ -55,6 +55,8 @@ extension Limits {
         public static let followPauseSeconds = 1
         /// Seconds after which `--follow` ends, in a terminal that was forgotten.
         public static let followSeconds = 3_600
+        /// Pages of `rows` messages that `--follow` asks for at once, until it has caught up: as many messages as it remembers.
+        public static let followedPages = followedMessages / rows
         /// Messages whose printed steps `--follow` remembers.
         public static let followedMessages = 10_000
         /// Blocks that are counted at once, while other questions wait: 0.1 s.
