@@ -52,6 +52,13 @@ enum BackupFiles {
         return unsafe lstat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 
+    /// Returns a path without links, `.` and `..`. Returns `nil` if it does not exist.
+    static func real(_ path: String) -> String? {
+        guard let found = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(found) }
+        return unsafe String(cString: found)
+    }
+
     /// Returns the user who owns a symbolic link. Returns `nil` for anything else.
     static func linkOwner(_ path: String) -> uid_t? {
         var status = stat()

@@ -54,7 +54,7 @@ struct BackupTarget {
                 hint: "give another name", .usage)
         }
         try Self.demandOwnLinks(parts.dropLast())
-        guard let parent = Self.real("/" + parts.dropLast().joined(separator: "/")) else {
+        guard let parent = BackupFiles.real("/" + parts.dropLast().joined(separator: "/")) else {
             throw .system(
                 "use", "/" + parts.dropLast().joined(separator: "/"),
                 hint: errno == ENOENT ? "create this folder first, for the user of ccsd" : Self.forbidden)
@@ -77,7 +77,9 @@ struct BackupTarget {
     }
 
     private func demandOutside(of dataDirectory: String) throws(BackupFailure) {
-        guard let data = Self.real(dataDirectory), path == data || path.hasPrefix(data + "/") else { return }
+        guard let data = BackupFiles.real(dataDirectory), path == data || path.hasPrefix(data + "/") else {
+            return
+        }
         throw BackupFailure(
             "\(path) is inside the data directory \(data)",
             hint: "a backup there would be lost with the data directory: give a folder outside of it", .usage)
@@ -129,10 +131,4 @@ struct BackupTarget {
 
     /// Removes what has been written.
     func abandon(_ draft: Draft) { try? draft.parent.remove(partialName) }
-
-    private static func real(_ path: String) -> String? {
-        guard let found = unsafe realpath(path, nil) else { return nil }
-        defer { unsafe free(found) }
-        return unsafe String(cString: found)
-    }
 }

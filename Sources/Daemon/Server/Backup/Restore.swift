@@ -37,6 +37,7 @@ struct Restore {
             try backup.transfer(to: nil, report: report)
             return Restored(backup: backup)
         }
+        try demandApart()
         let isNew = BackupFiles.kind(dataDirectory) == nil
         if isNew { try BackupFiles.makeFolder(dataDirectory) }
         do throws(BackupFailure) {
@@ -48,6 +49,30 @@ struct Restore {
             if isNew { _ = unsafe rmdir(dataDirectory) }
             throw error
         }
+    }
+
+    /// Throws if one of the backup and the data directory is in the other: moving the old content aside would take the backup apart.
+    private func demandApart() throws(BackupFailure) {
+        let parts = dataDirectory.split(separator: "/")
+        let parent = (dataDirectory.hasPrefix("/") ? "/" : "./") + parts.dropLast().joined(separator: "/")
+        // A data directory that does not exist is made in the folder above it.
+        let data =
+            BackupFiles.real(dataDirectory) ?? BackupFiles.real(parent).map { "\($0)/\(parts.last ?? "")" }
+        guard let data, let backup = BackupFiles.real(folder) else { return }
+        let place: String?
+        if data == backup {
+            place = "is the backup itself"
+        } else if data.hasPrefix(backup + "/") {
+            place = "is inside the backup \(backup)"
+        } else {
+            place = backup.hasPrefix(data == "/" ? "/" : data + "/") ? "contains the backup \(backup)" : nil
+        }
+        guard let place else { return }
+        throw BackupFailure(
+            "the data directory \(dataDirectory) \(place)",
+            hint:
+                "nothing was changed: give another folder with --data-directory, or move the backup out of it",
+            .usage)
     }
 
     private func restore(

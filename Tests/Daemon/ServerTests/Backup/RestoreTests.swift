@@ -48,6 +48,38 @@ import Wire
         try Data(sums).write(to: URL(fileURLWithPath: "\(folder)/SHA256SUMS"))
     }
 
+    @Test(
+        "A data directory that is the backup, is inside it or contains it is refused by name, also through links"
+    )
+    func apart() throws {
+        let bench = try BackupBench()
+        try bench.make()
+        let before = try bench.files(bench.target)
+        let files = FileManager.default
+        let (link, root) = ("\(bench.root)/link", "\(bench.root)/root")
+        try files.createSymbolicLink(atPath: link, withDestinationPath: bench.target)
+        try files.createSymbolicLink(atPath: root, withDestinationPath: bench.root)
+        let cases = [
+            (bench.target, "is the backup itself"), (bench.target + "/", "is the backup itself"),
+            (link, "is the backup itself"), (bench.target + "/store/..", "is the backup itself"),
+            (bench.target + "/store", "is inside the backup"), (link + "/store", "is inside the backup"),
+            (bench.target + "/new", "is inside the backup"), (link + "/new/", "is inside the backup"),
+            (bench.root, "contains the backup"), (root, "contains the backup"), ("/", "contains the backup"),
+        ]
+        for (directory, place) in cases {
+            for replaces in [true, false] {
+                var restore = bench.restore(directory)
+                restore.replaces = replaces
+                let error = #expect(throws: BackupFailure.self) { try restore.run { _, _ in } }
+                #expect(error?.exitCode == .usage, "\(directory): \(error?.text ?? "")")
+                #expect(error?.text.hasPrefix("the data directory \(directory) \(place)") == true)
+            }
+        }
+        #expect(try bench.files(bench.target) == before)
+        // A name that only begins like that of the backup is another folder.
+        #expect(try bench.restore(bench.target + "-new").run { _, _ in }.audit?.holds == true)
+    }
+
     @Test("A restored backup has the messages of its moment and the secrets, and the backup stays usable")
     func restored() throws {
         let bench = try BackupBench()
