@@ -98,6 +98,44 @@ struct ExitCodeTests {
         #expect(own["ok"] as? Bool == true)
     }
 
+    @Test("text that cannot be written is a failure with exit code 74, and a reader that has gone is none")
+    func lostOutput() throws {
+        let daemon = try RunningDaemon()
+        let socket = ["--socket", daemon.controlSocket]
+        let sender = try daemon.firstSender.id
+        let scratch = try Scratch()
+        let data = scratch.url.appendingPathComponent("data").path
+        let cases: [(String, [String])] = [
+            ("ccsctl", ["--help"]), ("ccsctl", ["--json", "--version"]), ("ccsctl", socket + ["status"]),
+            ("ccsctl", socket + ["--json", "senders", "rotate-key", sender]),
+            // As text it prints nothing while there is no message, and would go on.
+            ("ccsctl", socket + ["--json", "messages", "find", "--follow"]),
+            ("ccsctl", ["completion", "bash"]),
+            ("ccsd", ["--help"]), ("ccsd", ["openapi"]), ("ccsd", ["reference", "http"]),
+            ("ccsd", ["check", "--data-directory", data] + RunningDaemon.noPorts),
+            ("ccs-device", ["--help"]),
+        ]
+        func run(_ name: String, _ words: [String], _ end: String) throws -> Tool {
+            let program = TestPaths.programs.appendingPathComponent(name).path
+            return try Tool.run(
+                URL(fileURLWithPath: "/bin/sh"), ["-c", "\"$0\" \"$@\" \(end)", program] + words)
+        }
+        for (name, words) in cases {
+            for (end, reason) in [(">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")] {
+                let tool = try run(name, words, end)
+                #expect(
+                    tool.code == 74 && tool.errors.hasPrefix("\(name): cannot write the output: \(reason)\n"),
+                    "\(name) \(words) \(end): \(tool)")
+            }
+            guard !words.contains("--follow") else { continue }
+            let piped = try run(name, words, "| true")
+            #expect(piped.code == 0 && piped.errors.isEmpty, "\(name) \(words): \(piped)")
+        }
+        // A failure that has a code of its own keeps it.
+        let missing = try run("ccsctl", ["--json", "nonsense"], ">/dev/full")
+        #expect(missing.code == 64 && missing.errors.contains("No space left on device"), "\(missing)")
+    }
+
     @Test("ccs-device exits with 1, 64, 65, 69 and 74, and prints a JSON object for each")
     func ccsDevice() throws {
         let daemon = try RunningDaemon()

@@ -46,9 +46,9 @@ extension Turn {
             return
         }
         let absent = Set(outcome.absent)
-        effects.history.append(
-            record.history.filter { $0.place.map { !absent.contains($0) } ?? true }, at: now.wall)
-        for step in record.traces where step.place.map({ !absent.contains($0) }) ?? true { report(step) }
+        func happened(_ place: MailboxPlace?) -> Bool { place.map { !absent.contains($0) } ?? true }
+        effects.history.append(record.history.filter { happened($0.place) }, at: now.wall)
+        for step in record.traces where happened(step.place) { report(step) }
     }
 
     mutating func recordSubmission(

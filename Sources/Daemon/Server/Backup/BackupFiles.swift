@@ -59,6 +59,11 @@ enum BackupFiles {
         return unsafe String(cString: found)
     }
 
+    /// Whether a path is a folder or leads into it; both are real paths.
+    static func isWithin(_ path: String, _ folder: String) -> Bool {
+        path == folder || path.hasPrefix(folder == "/" ? folder : folder + "/")
+    }
+
     /// Returns the user who owns a symbolic link. Returns `nil` for anything else.
     static func linkOwner(_ path: String) -> uid_t? {
         var status = stat()

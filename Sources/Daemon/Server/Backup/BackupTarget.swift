@@ -77,9 +77,7 @@ struct BackupTarget {
     }
 
     private func demandOutside(of dataDirectory: String) throws(BackupFailure) {
-        guard let data = BackupFiles.real(dataDirectory), path == data || path.hasPrefix(data + "/") else {
-            return
-        }
+        guard let data = BackupFiles.real(dataDirectory), BackupFiles.isWithin(path, data) else { return }
         throw BackupFailure(
             "\(path) is inside the data directory \(data)",
             hint: "a backup there would be lost with the data directory: give a folder outside of it", .usage)

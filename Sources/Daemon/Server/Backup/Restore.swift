@@ -59,15 +59,16 @@ struct Restore {
         let data =
             BackupFiles.real(dataDirectory) ?? BackupFiles.real(parent).map { "\($0)/\(parts.last ?? "")" }
         guard let data, let backup = BackupFiles.real(folder) else { return }
-        let place: String?
+        let place: String
         if data == backup {
             place = "is the backup itself"
-        } else if data.hasPrefix(backup + "/") {
+        } else if BackupFiles.isWithin(data, backup) {
             place = "is inside the backup \(backup)"
+        } else if BackupFiles.isWithin(backup, data) {
+            place = "contains the backup \(backup)"
         } else {
-            place = backup.hasPrefix(data == "/" ? "/" : data + "/") ? "contains the backup \(backup)" : nil
+            return
         }
-        guard let place else { return }
         throw BackupFailure(
             "the data directory \(dataDirectory) \(place)",
             hint:

@@ -11,21 +11,31 @@ protocol FollowedCommand: ReportedCommand where Answer: FollowedAnswer {
 
 /// A page of messages, newest first.
 protocol FollowedAnswer {
-    var messages: [HistoryRow] { get set }
+    var messages: [HistoryRow] { get }
     /// Whether there are more messages.
-    var isCut: Bool { get set }
-    var nextBefore: HistoryCursor? { get set }
+    var isCut: Bool { get }
+    var nextBefore: HistoryCursor? { get }
     /// The position of the last step in the history.
     var latest: HistoryCursor? { get }
+
+    /// Appends the page that follows.
+    mutating func append(_ page: Self)
 }
 
 extension FindMessages: FollowedCommand {}
-extension FindMessages.Answer: FollowedAnswer {}
+extension FindMessages.Answer: FollowedAnswer {
+    mutating func append(_ page: Self) {
+        messages += page.messages
+        (nextBefore, isCut) = (page.nextBefore, page.isCut)
+    }
+}
 extension ListHistory: FollowedCommand {}
 extension ListHistory.Answer: FollowedAnswer {
-    var isCut: Bool {
-        get { nextBefore != nil }
-        set {}
+    var isCut: Bool { nextBefore != nil }
+
+    mutating func append(_ page: Self) {
+        messages += page.messages
+        nextBefore = page.nextBefore
     }
 }
 
@@ -44,9 +54,7 @@ extension FollowedCommand {
         for _ in 1..<Limits.History.followedPages {
             guard let next = all.nextBefore else { break }
             command.before = next
-            let page = try ask(command)
-            all.messages += page.messages
-            (all.nextBefore, all.isCut) = (page.nextBefore, page.isCut)
+            all.append(try ask(command))
         }
         return all
     }
