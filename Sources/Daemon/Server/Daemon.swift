@@ -17,6 +17,12 @@ final class Daemon: Sendable {
         var name: String
         var host: String
         var port: Int
+
+        /// `127.0.0.1:5228`, `[::1]:5228`, or the path of a socket.
+        var place: String {
+            guard port != 0 else { return host }
+            return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        }
     }
 
     /// The state that changes with the configuration.
@@ -172,10 +178,9 @@ final class Daemon: Sendable {
     var listenersText: String {
         var places: [(name: String, addresses: [String])] = []
         for fact in listeners where fact.name != Link.Kind.control.rawValue {
-            let host = fact.host.contains(":") ? "[\(fact.host)]" : fact.host
             let at = places.firstIndex { $0.name == fact.name } ?? places.count
             if at == places.count { places.append((fact.name, [])) }
-            places[at].addresses.append("\(host):\(fact.port)")
+            places[at].addresses.append(fact.place)
         }
         return places.map { "\($0.name) on \($0.addresses.joined(separator: " and "))" }.joined(
             separator: ", ")

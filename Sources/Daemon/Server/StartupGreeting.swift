@@ -15,7 +15,7 @@ struct StartupGreeting {
         let keyPath = "\(configuration.dataDirectory)/first-sender.key"
         var lines = ["ccsd \(Program.version) is ready."]
         for listener in daemon.listeners {
-            lines.append("  \(Self.padded(Self.meaning(listener.name))) \(Self.place(listener))")
+            lines.append("  \(Self.padded(Self.meaning(listener.name))) \(listener.place)")
         }
         if let authority = daemon.certificates.authorityPath {
             lines.append("  \(Self.padded("CA to trust")) \(authority)")
@@ -67,10 +67,6 @@ struct StartupGreeting {
         case .admin: "health and metrics"
         case .control, nil: "control socket"
         }
-    }
-
-    private static func place(_ listener: Daemon.BoundListener) -> String {
-        listener.port == 0 ? listener.host : "\(listener.host):\(listener.port)"
     }
 
     private static func padded(_ text: String) -> String {

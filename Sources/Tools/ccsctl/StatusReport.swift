@@ -10,7 +10,7 @@ enum StatusReport {
     /// Returns the status as text.
     static func text(_ status: ShowStatus.Answer) -> String {
         var text = "ccsd \(Report.cell(status.version)), pid \(status.process), "
-        text += "\(Report.cell(status.state)) for \(span(status.uptimeSeconds))\n\n"
+        text += "\(Report.cell(status.state)), up \(span(status.uptimeSeconds))\n\n"
         for listener in status.listeners {
             let address = Report.cell(listener.address)
             let host = address.contains(":") ? "[\(address)]" : address

@@ -33,7 +33,7 @@ import WireSupport
     func status() throws {
         #expect(
             try text(ShowStatus.self, JSONValue(parsing: Self.status)) == """
-                ccsd 0.1.0, pid 7, serving for 1 h 2 min
+                ccsd 0.1.0, pid 7, serving, up 1 h 2 min
 
                 listens      127.0.0.1:5228  device
                 listens      [::1]:5235  app_server

@@ -24,7 +24,7 @@ extension ControlServer {
     }
 
     func countMessages(_ command: CountMessages) throws(OperatorProblem) -> CountMessages.Answer {
-        let from = Now.read().wall.daysBefore(command.days)
+        let from = daemon.clock.now().wall.daysBefore(command.days)
         let result = try askHistories(.totals(of: command.sender, from: from))
         guard case .sums(let sums) = result.content else { throw .unreadableHistory }
         let days = sums.days.map { CountMessages.Day(day: $0.start, counts: $0.counts.words) }
@@ -35,7 +35,7 @@ extension ControlServer {
     }
 
     func countHours(_ command: CountHours) throws(OperatorProblem) -> CountHours.Answer {
-        let now = Now.read().wall
+        let now = daemon.clock.now().wall
         let firstDay = now.daysBefore(command.days)
         let firstHour = now - UnixMilliseconds(command.hours - 1) * HourlyCounts.hour
         // From the beginning of each.

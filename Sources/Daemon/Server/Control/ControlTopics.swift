@@ -17,6 +17,8 @@ extension ControlServer {
                 sender: count.sender, topic: Self.text(count.topic.bytes), subscribers: count.subscribers)
         }
         let isLast = found.count <= command.limit
+        // Subscriptions outlive their sender.
+        if rows.isEmpty, command.after == nil, let sender = command.sender { try requireSender(sender) }
         return ListTopics.Answer(
             topics: rows,
             nextAfter: isLast ? nil : rows.last.map { TopicPosition(sender: $0.sender, topic: $0.topic) })

@@ -58,6 +58,11 @@ final class HistoryFiles {
     /// The bytes of all files.
     var bytes: Int { complete.reduce(open.writer.bytes) { $0 + $1.bytes } }
 
+    /// The size at which a file is completed if the history is small: the oldest part that is dropped is then a small part of it.
+    private var mostOpenBytes: Int {
+        max(limits.bytes / Int(Limits.History.filesPerAge), Limits.History.leastFileBytes)
+    }
+
     // MARK: Writing
 
     /// Appends the steps of a batch.
@@ -65,7 +70,7 @@ final class HistoryFiles {
         var progress = BatchProgress()
         var isOpen = !batch.isEmpty
         while isOpen {
-            if open.writer.isFull { try roll(now) }
+            if open.writer.isFull || open.writer.bytes >= mostOpenBytes { try roll(now) }
             isOpen = open.writer.append(batch, from: &progress, to: &out)
             try write()
         }
@@ -101,6 +106,8 @@ final class HistoryFiles {
 
     /// Removes the oldest files beyond the limits. A file ends after an eighth of the hours, so that steps do not stay much longer.
     func sweep(_ now: UnixMilliseconds) throws(TransportError) {
+        let path = Self.path(folder, open.writer.number)
+        guard unsafe access(path, F_OK) == 0 else { throw SystemCall.failure("find \(path)") }
         let end = open.writer.first + limits.milliseconds / Limits.History.filesPerAge
         if !open.writer.isEmpty, end < now { try roll(now) }
         try drop(now)

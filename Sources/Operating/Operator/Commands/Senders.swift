@@ -173,10 +173,12 @@ public struct RemoveSender: OperatorCommand {
     public var sender: SenderID
 
     public static let summary = OperationSummary.destroying(
-        "senders remove", "Remove a sender; its connections end and its tokens become invalid.")
+        "senders remove",
+        "Remove a sender: its connections end, and its keys stop working. What it has sent is still delivered."
+    )
 
     public var consequence: String? {
-        "Sender \(sender.number) is removed with its keys and service accounts; its app servers are disconnected, and apps can no longer be reached with its tokens."
+        "Sender \(sender.number) is removed with its keys and service accounts; its app servers are disconnected. What it has sent is still delivered. Tokens and subscriptions of its apps stay, and work again if a sender with this ID is added."
     }
     public static let fields = Fields(
         RemoveSender.init(sender:),

@@ -37,6 +37,8 @@ extension Limits {
         public static let mostFileBytes = 2 * fileBytes + 64 * waitingSteps
         /// A file ends after this part of the hours, as a divisor: steps stay an eighth longer than configured at most.
         public static let filesPerAge: Int64 = 8
+        /// The least size at which a file is completed, also if `history_bytes` is smaller: smaller ones are mostly head and index.
+        public static let leastFileBytes = 65_536
         /// Index entries of one bucket, which a search reads as a whole.
         public static let entriesPerBucket = 64
         /// Steps of one message that an answer has: a message that is deferred time and again has more.

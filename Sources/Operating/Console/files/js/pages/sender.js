@@ -147,7 +147,7 @@ function removal(id) {
   const place = h('div', {});
   const args = { sender_id: id };
   const remove = button('Remove the sender', (event) => act(event.currentTarget, place, async () => {
-    const text = 'Its connections end, and its tokens become invalid. This cannot be undone.';
+    const text = 'Its connections end, and its keys are gone for good. What it has sent is still delivered.';
     if (!(await confirm('Remove the sender?', text, 'Remove', ['senders remove', args]))) return;
     await call('senders remove', args);
     go(['senders']);
