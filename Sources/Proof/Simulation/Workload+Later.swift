@@ -63,8 +63,11 @@ extension Workload {
     /// request is a change.
     private static func changeTopic(_ number: Int, _ world: World) {
         let client = anyClient(world)
-        let names = world.devices.flatMap(\.apps).filter { $0.audience[0] == client.sender }.compactMap(
-            \.name)
+        let apps = world.devices.flatMap(\.apps).filter { $0.audience[0] == client.sender }
+        let names =
+            world.settings.subscribesOldTokens
+            ? apps.flatMap { app in app.known.count > 1 ? app.known.dropLast() : app.known[...] }
+            : apps.compactMap(\.name)
         guard !names.isEmpty else { return }
         let name = names[Int(world.random(0...Int64(names.count - 1)))]
         let isRated = world.settings.rates.topicChanges.isLimited

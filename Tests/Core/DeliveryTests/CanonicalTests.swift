@@ -146,6 +146,163 @@ import Testing
         #expect(send(bench, 4, to: 2) == ("ack 4", nil))
     }
 
+    // MARK: Subscriptions
+
+    /// An app server's request about the token of a registration.
+    private func topic(
+        _ requestID: UInt32, _ action: (TopicName) -> TokenRequest.Action, number: UInt64
+    ) throws -> Event {
+        .token(
+            TokenRequest(
+                requester: Requester(connection: appServer, requestID: requestID), name: name(number),
+                sender: Harness.sender, action: action(try #require(TopicName(bytes("news"))))))
+    }
+
+    /// The numbers of the registrations that subscribe to a topic.
+    private func subscribers(_ bench: Harness) -> [UInt64] {
+        bench.store.subscriptions.map(\.name.number.number).sorted()
+    }
+
+    /// A harness with the registrations 1 of an app without instance and 2 of another app's instance, both subscribed to a topic.
+    private func benchWithSubscriber() throws -> Harness {
+        let bench = Harness.withDevice()
+        #expect(register(bench, request(1, subtype: "s", instance: "one")) == 2)
+        for number in 1...2 as ClosedRange<UInt64> {
+            bench.post(try topic(UInt32(number), { .subscribe($0) }, number: number))
+            bench.settle()
+        }
+        #expect(bench.take(appServer).words.count == 2)
+        #expect(subscribers(bench) == [1, 2])
+        return bench
+    }
+
+    @Test("A new instance ends the subscriptions of the one that it replaces, and of no other, in its batch")
+    func endsSubscriptions() throws {
+        let bench = try benchWithSubscriber()
+        bench.post(.register(request(2, subtype: "s", instance: "two")))
+        bench.runTurns()
+        bench.apply(bench.partitions[0], failing: true)
+        bench.reportOutcome(bench.partitions[0])
+        bench.settle()
+        #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE 2"])
+        #expect(subscribers(bench) == [1, 2], "a registration that failed has replaced nothing")
+        #expect(register(bench, request(3, subtype: "s", instance: "two")) == 3)
+        #expect(subscribers(bench) == [1])
+        bench.crash(seed: 4)
+        #expect(register(bench, request(4, instance: "two")) == 1, "the first app had named no instance")
+        #expect(subscribers(bench) == [1])
+    }
+
+    @Test("A replaced token subscribes the one that has replaced it, also before that is on disk")
+    func subscribesReplacement() throws {
+        let bench = try benchWithSubscriber()
+        bench.post(.register(request(2, subtype: "s", instance: "two")))
+        bench.runTurns()
+        bench.post(try topic(3, { .subscribe($0) }, number: 2))
+        bench.runTurns()
+        #expect(bench.take(appServer).isEmpty, "nothing is answered before the replacement is on disk")
+        bench.settle()
+        #expect(bench.take(appServer).words == ["token known 3 3 false news"])
+        #expect(subscribers(bench) == [1, 3])
+        bench.post(try topic(4, { _ in .describe }, number: 2))
+        bench.post(try topic(5, { .unsubscribe($0) }, number: 2))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["token known 4 3 false news", "token known 5 3 true news"])
+        #expect(subscribers(bench) == [1])
+        bench.post(
+            .subscribe(
+                TopicRequest(
+                    requester: Requester(connection: web, requestID: 6), name: name(2), token: token,
+                    topic: try #require(TopicName(bytes("news"))), isEnd: false)))
+        bench.settle()
+        #expect(subscribers(bench) == [1, 3], "as does the device with the old token")
+    }
+
+    @Test("A subscription with the old token fails with the batch of the one that replaces it")
+    func failedReplacement() throws {
+        let bench = try benchWithSubscriber()
+        bench.post(.register(request(2, subtype: "s", instance: "two")))
+        bench.runTurns()
+        bench.post(try topic(3, { .subscribe($0) }, number: 2))
+        bench.runTurns()
+        bench.apply(bench.partitions[0], failing: true)
+        bench.reportOutcome(bench.partitions[0])
+        bench.settle()
+        #expect(bench.take(appServer).words == ["token refused 3 unavailable"])
+        #expect(subscribers(bench) == [1, 2])
+    }
+
+    @Test("A token that was replaced four weeks ago subscribes nothing")
+    func replacedLongAgo() throws {
+        let bench = try benchWithSubscriber()
+        #expect(register(bench, request(3, subtype: "s", instance: "two")) == 3)
+        bench.advance(milliseconds: Int64(Limits.Registration.replacedSeconds) * 1_000)
+        bench.post(try topic(4, { .subscribe($0) }, number: 2))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["token refused 4 not_registered"])
+        #expect(subscribers(bench) == [1])
+    }
+
+    @Test("An installation that was replaced changes no subscription of the one that replaced it")
+    func replacedInstallation() throws {
+        let (old, new) = ("cGFzc3dvcmQ_aGVsbG8tdw", "dGFzc3dvcmQ_aGVsbG8tdw")
+        let bench = Harness.withDevice()
+        #expect(register(bench, request(1, subtype: "s", instance: old)) == 2)
+        #expect(register(bench, request(2, subtype: "s", instance: new)) == 3)
+        let news = try #require(TopicName(bytes("news")))
+        for (requestID, id) in [(3, old), (4, new)] as [(UInt32, String)] {
+            bench.post(
+                .installation(
+                    InstallationRequest(
+                        requester: Requester(connection: web, requestID: requestID), installation: bytes(id),
+                        sender: Harness.sender, action: .subscribe(news))))
+            bench.settle()
+        }
+        #expect(bench.take(web).words == ["UNREGISTERED 3", "unregistered 4"])
+        #expect(subscribers(bench) == [3])
+        bench.post(
+            .installation(
+                InstallationRequest(
+                    requester: Requester(connection: appServer, requestID: 5), installation: bytes(old),
+                    sender: Harness.sender, action: .address(.describe))))
+        bench.settle()
+        #expect(
+            bench.take(appServer).words == ["token known 5 3 false news"],
+            "an app server proves its own right, and addresses the new one by the old")
+    }
+
+    @Test("An import subscribes what has replaced a registration")
+    func imported() throws {
+        let bench = try benchWithSubscriber()
+        #expect(register(bench, request(3, subtype: "s", instance: "two")) == 3)
+        var rows = DeviceImport(
+            requester: Requester(connection: web, requestID: 4), device: device, replaces: false)
+        rows.subscriptions = [
+            Subscription(
+                name: name(2), sender: Harness.sender, topic: try #require(TopicName(bytes("news"))),
+                since: 9)
+        ]
+        bench.post(.imported(rows))
+        bench.settle()
+        #expect(bench.take(web).words == ["imported 4 added"])
+        #expect(subscribers(bench) == [1, 3])
+    }
+
+    // MARK: Unregistering
+
+    @Test(
+        "An instance ends its registration and those that it has replaced, and not one that has replaced it",
+        arguments: [("one", [1, 3]), ("two", [1]), ("", [1]), ("three", [1, 2, 3])] as [(String, [UInt64])])
+    func unregisters(instance: String, left: [UInt64]) {
+        let bench = Harness.withDevice()
+        #expect(register(bench, request(1, subtype: "s", instance: "one")) == 2)
+        #expect(register(bench, request(2, subtype: "s", instance: "two")) == 3)
+        bench.post(.unregister(request(3, sender: "*", subtype: "s", instance: instance)))
+        bench.settle()
+        #expect(bench.take(web).words == ["unregistered 3"])
+        #expect(bench.store.registrations.keys.map(\.number.number).sorted() == left)
+    }
+
     @Test("Canary: a repeated request without an instance gets the same registration, and replaces no token")
     func canary() {
         let bench = Harness.withDevice()

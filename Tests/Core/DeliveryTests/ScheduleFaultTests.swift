@@ -70,6 +70,27 @@ import Testing
         #expect(bench.partitions[0].core.devices.schedule.total == 3)
     }
 
+    @Test("one that replaces another on the schedule takes its part of each limit", arguments: [0, 1, 2])
+    func replacesAtLimit(_ kind: Int) {
+        let bench = Self.bench {
+            if kind == 1 { $0.scheduledPerSender = 3 }
+            if kind == 2 { $0.scheduledMessages = 3 }
+        }
+        let limit = kind == 0 ? UInt32(Limits.Schedule.perDevice) : 3
+        for number in 1...limit { bench.submit(number, after: 60) }
+        bench.settle()
+        #expect(bench.take(appServer).words.count == Int(limit))
+        bench.submit(limit + 1, after: 60)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["nack \(limit + 1) schedule_full"])
+        for number in [limit + 2, limit + 3] { bench.submit(number, after: 60, replacing: "m1") }
+        bench.settle()
+        #expect(
+            bench.take(appServer).words == ["ack \(limit + 2)", "nack \(limit + 3) unknown_message"],
+            "only the first of the two replaces it")
+        #expect(bench.store.schedule.count == Int(limit))
+    }
+
     @Test("a failed batch has the schedule counted again, and leaves no message without its entry")
     func failedBatch() {
         let bench = Self.bench()

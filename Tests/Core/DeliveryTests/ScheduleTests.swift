@@ -247,9 +247,10 @@ extension Harness {
     /// Submits a message that is sent later.
     func submit(
         _ requestID: UInt32, after seconds: Int64, key: String? = nil, lifetime: Int = 3_600,
-        receipt: Bool = false, from sender: SenderID = Harness.sender
+        receipt: Bool = false, from sender: SenderID = Harness.sender, replacing old: String? = nil
     ) {
         var submission = Self.submission(requestID, key: key, lifetime: lifetime, receipt: receipt)
+        submission.content.replaces = old.map(bytes)
         submission.content.sendAt = now.wall + seconds * 1_000
         post(.submitted(submission))
     }

@@ -23,7 +23,8 @@ import Testing
     /// workload below that no longer reaches the rule properly. All other rules have the minimum of the test.
     private static let rareRules: [Rule: Int] = [
         .clockAhead: 2, .clockBehind: 2, .topicResumed: 3, .groupStrangerRefused: 3, .collapsibleReleased: 4,
-        .replacedTokenRefused: 1, .redelivered: 5, .answerResent: 6, .groupMemberGone: 7, .strangerRefused: 9,
+        .replacedTokenRefused: 1, .redelivered: 5, .topicChangeRedirected: 3,
+        .answerResent: 6, .groupMemberGone: 7, .strangerRefused: 9,
     ]
 
     @Test("200 worlds reach each rule at least as often as its minimum")

@@ -14,7 +14,7 @@ extension DeviceHub {
     ) {
         let (replyTo, share) = (submission.replyTo, submission.topic)
         let place: (registration: Int, canonical: TokenName?)
-        do throws(Refusal) { place = try admit(&submission, entry, &turn) } catch {
+        do throws(Refusal) { place = try admit(&submission, replacing: old, entry, &turn) } catch {
             turn.traceSubmission(submission, .refused, detail: error.detail)
             turn.countRefused(error, of: submission.sender)
             // App servers delete such a token: the end of its registration must be on disk.
@@ -41,13 +41,14 @@ extension DeviceHub {
     /// Checks whether a submission may be accepted, and completes it by its registration. Returns the index of that, and its token if it
     /// has replaced the one in the submission.
     private mutating func admit(
-        _ submission: inout Submission, _ entry: DeviceEntry, _ turn: inout Turn
+        _ submission: inout Submission, replacing old: [SequenceNumber], _ entry: DeviceEntry,
+        _ turn: inout Turn
     ) throws(Refusal) -> (registration: Int, canonical: TokenName?) {
         var at = try check(submission, entry, &turn)
         var canonical: TokenName?
         // A web push is encrypted for this subscription: a newer registration could not decrypt it.
         if submission.topic == nil, !submission.entitlement.isWebPush,
-            let newer = try replacement(of: at, entry, &turn)
+            let newer = try replacement(of: at, entry, onDisk: true, &turn)
         {
             at = newer
             canonical = entry.registrations[newer].registration.tokenName
@@ -57,15 +58,14 @@ extension DeviceHub {
             &submission.content, appleData: turn.settings.appleData)
         try checkGatewayRoom(for: submission, at, entry, turn)
         if submission.content.sendAt != nil {
-            try checkSchedule(&submission.content, of: submission.sender, entry, &turn)
+            try checkSchedule(&submission.content, of: submission.sender, replacing: old, entry, &turn)
         }
         return (at, canonical)
     }
 
     /// Checks whether a submission may be accepted (ccs-xmpp 3.4, from step 8). Returns the index of its registration.
     ///
-    /// It changes nothing in the turn, which is `inout` here and in `replacement` since the compiler copies the 1,160 bytes of a
-    /// borrowed one.
+    /// It changes nothing in the turn, which is `inout` since the compiler copies the 1,160 bytes of a borrowed one.
     private func check(
         _ submission: borrowing Submission, _ entry: DeviceEntry, _ turn: inout Turn
     ) throws(Refusal) -> Int {
@@ -92,30 +92,6 @@ extension DeviceHub {
             throw .unavailable
         }
         return at
-    }
-
-    /// Returns the index of the registration that replaced another one (ccs-xmpp 6), or `nil` if there is none on disk.
-    ///
-    /// The replacement is the newest registration of the same app, subtype and senders that another instance of the app made.
-    /// The old token works for `Limits.Registration.replacedSeconds`; afterwards this throws `notRegistered`.
-    private func replacement(
-        of at: Int, _ entry: DeviceEntry, _ turn: inout Turn
-    ) throws(Refusal) -> Int? {
-        var place = entry.registrations.count - 1
-        while place > at {
-            let newer = entry.registrations[place].registration
-            let isOpen = entry.registrations[place].batch.map { turn.ledger.isOpen($0) } ?? false
-            if !newer.instance.isEmpty, !isOpen, newer.isSameApp(as: entry.registrations[at].registration) {
-                let end = newer.createdAt + Int64(Limits.Registration.replacedSeconds) * 1_000
-                // The clock was wrong when it was made, so its age is unknown.
-                guard newer.createdAt < Limits.Clock.earliest || turn.now.expiryCutoff < end else {
-                    throw .notRegistered
-                }
-                return place
-            }
-            place -= 1
-        }
-        return nil
     }
 
     /// Checks whether one more message to a device is within its rate, unless it is late, and within that of its sender, if it has one.

@@ -2,9 +2,11 @@ import Basics
 
 /// Messages that are sent later: they are in the mailbox of their device like any other, and wait there until the store finds them due.
 extension DeviceHub {
-    /// Checks the time of a message, and its limits. Removes a time that is over: such a message is sent at once.
+    /// Checks the time of a message, and its limits, of which those that it replaces leave their part to it. Removes a time that is
+    /// over: such a message is sent at once.
     mutating func checkSchedule(
-        _ content: inout MessageContent, of sender: SenderID?, _ entry: DeviceEntry, _ turn: inout Turn
+        _ content: inout MessageContent, of sender: SenderID?, replacing old: [SequenceNumber],
+        _ entry: DeviceEntry, _ turn: inout Turn
     ) throws(Refusal) {
         guard let sendAt = content.sendAt else { return }
         guard turn.clock.knowsTime else { throw .unavailable }
@@ -17,10 +19,15 @@ extension DeviceHub {
         }
         guard let sender else { throw .sendAt("a web push is sent at once: leave the field out") }
         guard !content.isDryRun else { return }
-        guard entry.mailbox.scheduled < Limits.Schedule.perDevice else { throw .scheduleFull(.device) }
+        let leaving = old.count { sequence in
+            entry.mailbox.index(of: sequence).map { entry.mailbox.slots[$0].entry.dueAt != nil } ?? false
+        }
+        guard entry.mailbox.scheduled - leaving < Limits.Schedule.perDevice else {
+            throw .scheduleFull(.device)
+        }
         var full: ScheduleLimit?
-        if schedule.count(of: sender) >= turn.shares.scheduledPerSender { full = .sender }
-        if schedule.total >= turn.shares.scheduled { full = .server }
+        if schedule.count(of: sender) - leaving >= turn.shares.scheduledPerSender { full = .sender }
+        if schedule.total - leaving >= turn.shares.scheduled { full = .server }
         if schedule.isDue(isFull: full != nil, turn.now.monotonic) {
             schedule.begin(with: turn.openMutations, turn.now.monotonic)
             loadSchedule(after: nil, &turn)

@@ -178,6 +178,13 @@ final class Checkers {
         truth.tokens.confirmed(name, at: world.clock.nanoseconds)
     }
 
+    /// Checks the token for which a subscription was changed.
+    func checkSubscriber(
+        _ found: RegistrationName, of name: RegistrationName, since start: Int64, _ world: World
+    ) {
+        tokens.subscribed(found, of: name, since: start, truth, world)
+    }
+
     /// Marks all tokens of an app as to be removed.
     func unregistering(_ app: AppName) -> [RegistrationName] {
         let names = truth.tokens.apps[app]?.tokens.map(\.name) ?? []

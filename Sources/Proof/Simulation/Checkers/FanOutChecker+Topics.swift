@@ -27,7 +27,9 @@ extension FanOutChecker {
         guard let condition = message.draft.condition else { return (false, false) }
         let start = message.submittedNanoseconds
         var outcome = condition.outcome { topic in
-            subscriptions.chances(of: name, message.sender, topic, from: start, through: end)
+            subscriptions.chances(
+                of: name, in: truth.tokens.appName(of: name), message.sender, topic, from: start, through: end
+            )
         }
         let app = truth.tokens.app(of: name)
         if condition.holds({ _ in false }) {
@@ -90,7 +92,8 @@ extension FanOutChecker {
         // Only a marker of messages for all apps still has a condition.
         guard let topic = marker.target.topics.first, marker.target.truth & 1 == 0 else { return true }
         return subscriptions.chances(
-            of: name, marker.name.sender, topic, from: start, through: world.clock.nanoseconds
+            of: name, in: world.checkers.truth.tokens.appName(of: name), marker.name.sender, topic,
+            from: start, through: world.clock.nanoseconds
         ).isIn
     }
 

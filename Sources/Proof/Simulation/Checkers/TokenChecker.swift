@@ -106,6 +106,29 @@ struct TokenChecker {
         }
     }
 
+    /// Whether a token may have been replaced so long ago that it no longer works.
+    static func isOver(_ name: RegistrationName, _ truth: Truth, _ world: World) -> Bool {
+        truth.tokens.newer(than: name).contains { $0.createdAt + lifetime <= world.latestWall }
+    }
+
+    /// Checks the token for which a subscription was changed, of a request that named another one or the same.
+    func subscribed(
+        _ found: RegistrationName, of name: RegistrationName, since start: Int64, _ truth: Truth,
+        _ world: World
+    ) {
+        let newer = truth.tokens.newer(than: name)
+        if found != name {
+            world.reached(.topicChangeRedirected)
+            if !newer.contains(where: { $0.name == found }) {
+                world.fail("tokens", "a subscription was redirected to a token that does not replace its own")
+            }
+        }
+        let known = newer.last { ($0.confirmedAt ?? .max) <= start }
+        if let known, !truth.unregistered.contains(known.name), found.number < known.name.number {
+            world.fail("tokens", "a subscription was changed for a token that another has replaced")
+        }
+    }
+
     /// Checks a NACK for the token.
     func refused(
         _ message: Truth.Downstream, _ number: Int, isStranger: Bool, _ truth: Truth, _ world: World
@@ -122,10 +145,9 @@ struct TokenChecker {
         if truth.unregistered.contains(target) || truth.forgotten.contains(target.device) || app == nil {
             return world.reached(.unregisteredRefused)
         }
-        let isOld = truth.tokens.newer(than: target).contains {
-            $0.createdAt + Self.lifetime <= world.latestWall
+        if Self.isOver(target, truth, world) || truth.tokens.isReplacedOften(target) {
+            return world.reached(.replacedTokenRefused)
         }
-        if isOld || truth.tokens.isReplacedOften(target) { return world.reached(.replacedTokenRefused) }
         world.fail("tokens", "m\(number) was refused for a registration that exists")
     }
 }

@@ -32,17 +32,16 @@ extension AppServerClient {
                         action: isEnd ? .unsubscribe(topic) : .subscribe(topic)))
             },
             { [self] answer in
-                world.checkers.fanOuts.subscriptions.closed(name, topic)
+                world.checkers.fanOuts.subscriptions.closed(request, world)
                 switch answer {
                 case .reply(_, .token(let report)):
                     world.reached(.topicChanged)
-                    let isOther =
-                        report.registration.name != name || report.topics.contains { $0.topic != topic }
-                    if isOther {
+                    let found = report.registration.name
+                    if report.topics.contains(where: { $0.topic != topic || $0.name != found }) {
                         world.fail("topics", "an app server got the state of another subscription")
                     }
-                    world.checkers.fanOuts.subscriptions.confirmed(
-                        name, topic, request: request, isEnd: isEnd, world)
+                    world.checkers.checkSubscriber(found, of: name, since: request.madeAt, world)
+                    world.checkers.fanOuts.subscriptions.confirmed(request, for: found, world)
                 case .reply(_, .tokenRefused(let refusal)): refused(name, refusal)
                 default: break
                 }
@@ -53,6 +52,7 @@ extension AppServerClient {
         switch refusal {
         case .unavailable, .rateExceeded: break
         case .notRegistered where world.checkers.truth.mayBeGone(name): break
+        case .notRegistered where TokenChecker.isOver(name, world.checkers.truth, world): break
         default: world.fail("topics", "a subscription of an app was refused as \(refusal.rawValue)")
         }
     }

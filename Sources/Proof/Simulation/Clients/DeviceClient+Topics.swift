@@ -13,10 +13,12 @@ extension DeviceClient {
                 .subscribe(TopicRequest(requester: $0, name: name, token: digest, topic: topic, isEnd: isEnd))
             },
             { [self] answer in
-                world.checkers.fanOuts.subscriptions.closed(name, topic)
-                guard case .reply(_, .unregistered) = answer else { return }
-                world.checkers.fanOuts.subscriptions.confirmed(
-                    name, topic, request: request, isEnd: isEnd, world)
+                world.checkers.fanOuts.subscriptions.closed(request, world)
+                // The answer does not name the token, so that it may have been redirected.
+                guard case .reply(_, .unregistered) = answer,
+                    world.checkers.truth.tokens.newer(than: name).isEmpty
+                else { return }
+                world.checkers.fanOuts.subscriptions.confirmed(request, for: name, world)
             })
     }
 

@@ -86,6 +86,8 @@ public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
 
     /// An app server subscribed or unsubscribed an app.
     case topicChanged
+    /// A subscription with a replaced token was made for the token that has replaced it.
+    case topicChangeRedirected
     /// A subscription exceeded the rate of an app server.
     case topicChangeRefused
     /// A device's message to a group reached a member.

@@ -5,6 +5,8 @@ import Delivery
 extension WorldSettings {
     mutating func drawTopics(_ seed: Simulation.Seed) {
         guard !seed.isEarly, topics > 0 else { return }
+        var others = SeededRandom(seed: seed.number ^ 0x01d7_0ce2_01d7_0ce2)
+        subscribesOldTokens = Bool.random(using: &others)
         var random = SeededRandom(seed: seed.number ^ 0x70b1_c570_b1c5_70b1)
         func often(_ values: [Int]) -> Int { values[Int.random(in: 0..<values.count, using: &random)] }
         topicSends = often([0, 5, 10, 20, 40])

@@ -42,6 +42,8 @@ public struct WorldSettings: Sendable {
     var sendsUpToGroups = false
     /// Number of subscriptions that app servers make or end.
     var topicChanges = 0
+    /// Whether they also name tokens that have been replaced.
+    var subscribesOldTokens = false
     /// Whether a machine may restart with its clock behind.
     var rebootsIntoPast = false
     /// Whether a connection may be lost in the middle of a piece of data.

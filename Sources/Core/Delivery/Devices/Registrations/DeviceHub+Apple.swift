@@ -109,6 +109,7 @@ extension DeviceHub {
         for place in after where !before.contains(place) {
             turn.write(.linkInstallation(place, registration.name))
         }
+        if registration.instance != old.instance { endSubscriptions(replacedBy: registration, entry, &turn) }
     }
 }
 

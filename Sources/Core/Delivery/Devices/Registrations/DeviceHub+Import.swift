@@ -62,7 +62,11 @@ extension DeviceHub {
     private mutating func importSubscription(
         _ subscription: Subscription, _ entry: DeviceEntry, _ turn: inout Turn
     ) -> ImportOutcome {
-        guard let at = entry.index(of: subscription.name.number) else { return .noRegistration }
+        guard let named = entry.index(of: subscription.name.number),
+            let at = canonical(of: named, entry, &turn)
+        else { return .noRegistration }
+        var subscription = subscription
+        subscription.name = entry.registrations[at].registration.name
         guard !entry.registrations[at].topics.contains(subscription.sender, subscription.topic) else {
             return .unchanged
         }

@@ -28,7 +28,8 @@ extension DeviceHub {
         for request: InstallationRequest, _ turn: inout Turn
     ) {
         do throws(RegistrationRefusal) {
-            guard let at = entry.serving(request) else {
+            // The proof is that of its own installation, not of one that has replaced it.
+            guard let at = entry.serving(request), canonical(of: at, entry, &turn) == at else {
                 guard let next = request.next(names, after: entry) else { throw .notRegistered }
                 return turn.forward(next)
             }

@@ -57,17 +57,6 @@ extension DeviceHub {
         answerOnceStored(entry.registrations[at], request.requester, &turn)
     }
 
-    /// Removes the oldest registrations that newer ones of the same app have replaced; only the last ones stay.
-    private mutating func removeReplaced(
-        by newest: Registration, _ entry: DeviceEntry, _ turn: inout Turn
-    ) {
-        let numbers = entry.registrations.map(\.registration).filter { $0.isSameApp(as: newest) }
-            .map(\.name.number)
-        for number in numbers.dropLast(1 + Limits.Registration.replaced) {
-            _ = removeRegistration(number, entry, &turn)
-        }
-    }
-
     /// Returns the name of a device's next registration.
     func nextName(_ entry: DeviceEntry, _ record: DeviceRecord) -> RegistrationName {
         RegistrationName(device: entry.device, number: RegistrationNumber(record.nextRegistration))
@@ -104,6 +93,7 @@ extension DeviceHub {
         for place in registration.lookupKeys(seal ?? turn.settings.seal) {
             turn.write(.linkInstallation(place, registration.name))
         }
+        endSubscriptions(replacedBy: registration, entry, &turn)
     }
 
     /// Answers at once if the registration is on disk, else when it is.
@@ -117,11 +107,16 @@ extension DeviceHub {
         let requester = request.requester
         guard authenticated(request, entry, &turn) != nil else { return }
         let anySender = request.senderText.isEmpty || request.senderText == [UInt8(ascii: "*")]
-        let names = entry.registrations.map(\.registration).filter {
-            $0.category == request.category
-                && (request.subtype.isEmpty || $0.subtype == request.subtype)
-                && (anySender || $0.senderText == request.senderText)
-                && $0.isEnded(by: request)
+        let named = entry.registrations.filter {
+            $0.registration.category == request.category
+                && (request.subtype.isEmpty || $0.registration.subtype == request.subtype)
+                && (anySender || $0.registration.senderText == request.senderText)
+                && $0.registration.isEnded(by: request)
+        }
+        // An instance ends its own registrations and those that they have replaced, not those of an instance that came after it.
+        let own = named.filter { $0.isOfInstance(request.instance) }.map(\.registration)
+        let names = named.map(\.registration).filter { old in
+            own.contains { $0.name == old.name || $0.replaces(old) }
         }.map(\.name.number)
         for name in names { _ = removeRegistration(name, entry, &turn) }
         if names.isEmpty {

@@ -6,7 +6,7 @@ extension DeviceHub {
     mutating func subscribe(_ request: TopicRequest, _ entry: DeviceEntry, _ turn: inout Turn) {
         do throws(RegistrationRefusal) {
             guard entry.record(ofToken: request.token) != nil else { throw .authenticationFailed }
-            guard let at = publishedTo(request.name.number, entry) else { throw .notRegistered }
+            guard let at = subscriber(to: request.name.number, entry, &turn) else { throw .notRegistered }
             guard let sender = entry.registrations[at].registration.sender else { throw .invalidSender }
             try changeSubscription(
                 to: request.topic, of: sender, isEnd: request.isEnd, at: at, entry, for: request.requester,
@@ -16,11 +16,19 @@ extension DeviceHub {
         }
     }
 
+    /// Returns the index of the registration that has the subscriptions made with a token: the registration itself, one that was made from it,
+    /// or one that has replaced either. Returns `nil` if the token does not exist, or no longer works.
+    func subscriber(
+        to number: RegistrationNumber, _ entry: DeviceEntry, for sender: SenderID? = nil, _ turn: inout Turn
+    ) -> Int? {
+        publishedTo(number, entry, for: sender).flatMap { canonical(of: $0, entry, &turn) }
+    }
+
     /// Returns the index of the registration that receives topic messages for the named one.
     ///
     /// For a web push endpoint, which belongs to no sender, that is the newest registration made from it with the same keys as the
     /// first, preferably one that `sender` may send to.
-    func publishedTo(
+    private func publishedTo(
         _ number: RegistrationNumber, _ entry: DeviceEntry, for sender: SenderID? = nil
     ) -> Int? {
         guard let at = entry.index(of: number) else { return nil }

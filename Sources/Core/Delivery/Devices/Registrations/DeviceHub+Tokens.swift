@@ -4,7 +4,7 @@ import Basics
 extension DeviceHub {
     mutating func token(_ request: TokenRequest, _ entry: DeviceEntry, _ turn: inout Turn) {
         do throws(TokenRefusal) {
-            guard let at = publishedTo(request.name.number, entry, for: request.sender) else {
+            guard let at = subscriber(to: request.name.number, entry, for: request.sender, &turn) else {
                 throw .notRegistered
             }
             guard entry.registrations[at].registration.allows(request.sender) else {
@@ -24,10 +24,11 @@ extension DeviceHub {
         for request: InstallationRequest, _ turn: inout Turn
     ) {
         do throws(TokenRefusal) {
-            guard let at = entry.serving(request), let sender = request.sender else {
+            guard let found = entry.serving(request), let sender = request.sender else {
                 guard let next = request.next(names, after: entry) else { throw .notRegistered }
                 return turn.forward(next)
             }
+            guard let at = canonical(of: found, entry, &turn) else { throw .notRegistered }
             let report = try perform(action, entry, at: at, of: sender, for: request.requester, &turn)
             answer(report, entry, to: request.requester, &turn)
         } catch {

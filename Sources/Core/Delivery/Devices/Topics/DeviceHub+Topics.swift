@@ -137,16 +137,14 @@ extension TopicShare {
 
 extension [RegistrationState] {
     /// Whether a topic message is for one of a device's registrations: its topics meet the condition, and no other instance of the app
-    /// has replaced it, which does not inherit its subscriptions.
+    /// has replaced it. One that is replaced has no topics.
     func isMeant(_ target: TopicTarget, of sender: SenderID, at: Int) -> Bool {
         // Read field by field, since a copy of the state would count a dozen references.
         guard target.holds({ self[at].topics.contains(sender, $0) }) else { return false }
         // A condition that holds without topics is for all apps of the sender, and no others.
-        guard target.truth & 1 == 0 || self[at].registration.allows(sender) else { return false }
-        guard at + 1 < count else { return true }
-        return !self[(at + 1)...].contains {
-            !$0.registration.instance.isEmpty && $0.registration.isSameApp(as: self[at].registration)
-        }
+        guard target.truth & 1 == 1 else { return true }
+        guard self[at].registration.allows(sender) else { return false }
+        return !self[(at + 1)...].contains { $0.registration.replaces(self[at].registration) }
     }
 }
 
