@@ -127,6 +127,7 @@ struct InProcessServerTests {
             ("drain", ["sender_id": "4712"], "unknown sender 4712"),
             ("send", ["sender_id": "4712", "to": "x", "data": [:]], "unknown sender 4712"),
             ("service-accounts list", ["sender_id": "4712"], "unknown sender 4712"),
+            ("topics list", ["sender_id": "4712"], "unknown sender 4712"),
             (
                 "senders rotate-key", ["sender_id": "4711", "key": "short"],
                 "invalid key: expected a server key"

@@ -139,6 +139,33 @@ import Transport
         for number in [0, 1, 8_999, 9_000, 44_999] { #expect(isFound(number, in: files)) }
     }
 
+    @Test func aSmallLimitIsKept() throws {
+        let folder = try ServerFolder()
+        let limit = 4 * Limits.History.leastFileBytes
+        let files = try open(folder, bytes: limit)
+        let detail = String(repeating: "x", count: 240)
+        for round in 0..<100 {
+            try files.append(batch(round * 100...round * 100 + 99, detail: detail), now: Self.start)
+            // The one that is being written may be as large as the least file, and a block larger.
+            let most = limit + Limits.History.leastFileBytes + Limits.History.mostBlockBytes
+            #expect(files.bytes <= most, "round \(round)")
+        }
+        #expect(isFound(9_999, in: files) && !isFound(0, in: files))
+        #expect(names(folder.path + "/history") > 2, "canary: it has several files")
+    }
+
+    @Test func aFolderThatWasRemovedIsNoticed() throws {
+        let folder = try ServerFolder()
+        let files = try open(folder)
+        try files.append(batch(1...5), now: Self.start)
+        try folder.run("rm -r history")
+        #expect(throws: TransportError.self) { try files.sweep(Self.start) }
+        let next = try open(folder)
+        try next.append(batch(6...7), now: Self.start)
+        try next.sweep(Self.start)
+        #expect(isFound(7, in: next) && !isFound(5, in: next))
+    }
+
     // MARK: The writer
 
     private func writer(_ folder: String, _ port: HistoryPort) throws -> Metrics {
