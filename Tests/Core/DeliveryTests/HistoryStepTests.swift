@@ -117,6 +117,29 @@ import Testing
         #expect(TopicTarget(topics: names, truth: 8)?.words == "condition on a, b")
     }
 
+    @Test(
+        "what waits for a device that cannot be read, or for an installation that is unknown, is recorded as refused"
+    )
+    func unreadable() {
+        let bench = bench()
+        bench.submit(1)
+        bench.post(.upstreamReceived(Harness.upstream(2)))
+        bench.runTurns()
+        bench.read(bench.partitions[0], failing: true)
+        bench.reportAnswer(bench.partitions[0])
+        bench.runTurns()
+        #expect(steps(bench) == ["downstream refused m1 unavailable", "upstream refused u2 unavailable"])
+        bench.post(
+            .installation(
+                InstallationRequest(
+                    requester: Requester(connection: appServer, requestID: 3),
+                    installation: bytes("cGFzc3dvcmQ_aGVsbG8tdw"), sender: Harness.sender,
+                    action: .send(Harness.submission(3).content))))
+        bench.settle()
+        #expect(bench.history.steps.map(\.sender) == [Harness.sender.number])
+        #expect(steps(bench) == ["downstream refused m3 not_registered"])
+    }
+
     @Test func nothingIsRecordedWhenItIsSwitchedOff() {
         let bench = Harness.withDevice()
         bench.submit(1)

@@ -8,12 +8,13 @@ extension DeviceHub {
     ) {
         switch event {
         case .submitted(let submission):
-            turn.refuse(submission.replyTo, refusal)
+            turn.traceSubmission(submission, .refused, detail: refusal.detail)
             turn.countRefused(refusal, of: submission.sender)
+            turn.refuse(submission.replyTo, refusal)
         case .login(let login) where refusal == .storeDamaged:
             turn.send(.close(.storeDamaged), to: login.connection)
         case .login(let login): turn.send(DeviceCommand.loginRefused(.unavailable), to: login.connection)
-        case .upstreamReceived(let upstream): turn.refuseUpstream(upstream.requester, .unavailable)
+        case .upstreamReceived(let upstream): turn.refuseUpstream(upstream, .unavailable)
         case .checkIn(let request): turn.refuseRequest(request.requester, .serviceNotAvailable)
         case .register(let request), .unregister(let request):
             turn.refuseRequest(request.requester, .serviceNotAvailable)

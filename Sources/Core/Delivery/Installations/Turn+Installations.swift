@@ -11,8 +11,11 @@ extension Turn {
 
     /// Refuses a message to an installation.
     mutating func refuseSend(_ request: InstallationRequest, _ refusal: Refusal) {
-        reply(.refused(refusal), to: request.requester)
+        if case .send(let content) = request.action, let sender = request.sender {
+            recordSummary(.downstream, content.messageID, of: sender, .refused, detail: refusal.detail)
+        }
         countRefused(refusal, of: request.sender)
+        reply(.refused(refusal), to: request.requester)
     }
 
     /// Returns a request to the partition of its installation after the check-in pair was verified.

@@ -135,7 +135,7 @@ extension Turn {
         add(record, moment)
     }
 
-    /// Records a step of a message to a topic or a group as a whole; `name` is `nil` if it has none.
+    /// Records a step of a message to a topic or a group as a whole, or of one whose device is not known; `name` is `nil` if it has none.
     mutating func recordSummary(
         _ kind: HistoryStep.Kind, _ messageID: [UInt8], of sender: SenderID, _ step: TraceRecord.Step,
         name: PersistentID? = nil, detail: @autoclosure () -> String = "", _ moment: StepMoment = .now
