@@ -214,7 +214,7 @@ extension StreamCondition {
         case .invalidFrom: "A stanza has a `from` other than the own JID: leave it out."
         case .notAuthorized: "A stanza before the login, or a wrong login."
         case .policyViolation: "Something is too large, or too many logins failed."
-        case .reset: "The sender or its key was removed: log in with a valid one."
+        case .reset: "The sender or its key was removed, or the key has expired: log in with a valid one."
         case .resourceConstraint: "The sender has too many connections: close some."
         case .restrictedXML: "Comments, processing instructions, DTDs and entities are not allowed."
         case .systemShutdown: "ccsd is stopping: connect again, with backoff."

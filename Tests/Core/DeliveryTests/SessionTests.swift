@@ -93,6 +93,48 @@ import Testing
                 == [isSuspended ? "login refused suspended" : "login refused wrong_credentials"])
     }
 
+    @Test("Sessions with a key that is removed or has expired are closed, and those with another key stay")
+    func rotated() {
+        let bench = Harness.withDevice()
+        let fresh = SecretDigest(bytes: [UInt8](repeating: 2, count: 32))
+        let end = bench.now.wall + 10_000
+        func rotate(keeping old: Bool) {
+            var records = Harness.senders
+            records[0].keys = [ServerKey(digest: fresh, createdAt: 0)]
+            if old {
+                records[0].keys.append(ServerKey(digest: Harness.key, createdAt: 0, expiresAt: end))
+            }
+            bench.post(.senders(SenderDirectory(records)))
+            bench.settle()
+        }
+        bench.bindAppServer()
+        rotate(keeping: true)
+        bench.post(.appServerLogin(connection(8), Harness.sender, key: fresh))
+        bench.post(.appServerBound(connection(8), Harness.sender))
+        bench.advance(milliseconds: 9_000)
+        bench.post(.tick)
+        bench.settle()
+        #expect(bench.take(appServer).isEmpty, "the old key is valid for some seconds")
+        bench.advance(milliseconds: 1_500)
+        for _ in 0..<3 {
+            bench.post(.tick)
+            bench.settle()
+        }
+        #expect(bench.take(appServer).words == ["close credentials_revoked"], "once")
+        bench.post(.upstreamReceived(Harness.upstream(1)))
+        bench.settle()
+        #expect(bench.take(appServer).isEmpty)
+        #expect(bench.take(connection(8)).words == ["login accepted", "upstream u1"])
+
+        let other = Harness.withDevice()
+        other.bindAppServer()
+        var records = Harness.senders
+        records[0].keys = [ServerKey(digest: fresh, createdAt: 0)]
+        other.post(.senders(SenderDirectory(records)))
+        other.settle()
+        #expect(other.take(appServer).words == ["close credentials_revoked"], "without an overlap at once")
+    }
+
     @Test("A receipt is on disk before its message is removed, and is sent to an app server")
     func receipt() {
         let bench = Harness.withDevice(partitions: 2)

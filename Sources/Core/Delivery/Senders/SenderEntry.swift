@@ -99,14 +99,17 @@ struct AppServerSessionState {
 
     let connection: ConnectionID
     let kind: Kind
+    /// The server key of its login. `nil` for those that stand in.
+    let key: SecretDigest?
     var mode = Mode.loggedIn
     /// Whether its outbound buffer is full because the app server does not read.
     var isCongested = false
     var window = PendingWindow()
 
-    init(connection: ConnectionID, kind: Kind) {
+    init(connection: ConnectionID, kind: Kind, key: SecretDigest? = nil) {
         self.connection = connection
         self.kind = kind
+        self.key = key
     }
 
     /// Whether it accepts another message with up to `limit` unanswered ones.

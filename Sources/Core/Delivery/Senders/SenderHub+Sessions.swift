@@ -27,7 +27,9 @@ extension SenderHub {
             return
         }
         entry.sessions.append(
-            AppServerSessionState(connection: connection, kind: isRecorder ? .recorder : .appServer))
+            AppServerSessionState(
+                connection: connection, kind: isRecorder ? .recorder : .appServer,
+                key: isRecorder ? nil : key))
         turn.send(AppServerCommand.loginAccepted, to: connection)
     }
 
@@ -91,6 +93,37 @@ extension SenderHub {
         adaptWebhook(of: entry, &turn)
         leaveBacklogToStore(entry)
         pump(entry, &turn)
+    }
+
+    /// Ends the sessions that may no longer send: of a sender that was removed or suspended, and those whose key was removed or has
+    /// expired. Without this whoever is logged in with a stolen key would keep the session for as long as the connection lives.
+    mutating func endRevoked(of entry: SenderEntry, _ turn: inout Turn) {
+        for at in entry.sessions.indices where entry.sessions[at].kind != .webhook {
+            guard let reason = revocation(of: entry.sessions[at], entry.sender, turn) else { continue }
+            entry.setMode(.draining, at: at, &turn)
+            turn.send(.close(reason), to: entry.sessions[at].connection)
+        }
+        leaveBacklogToStore(entry)
+    }
+
+    /// Returns why a session may no longer send, or `nil` if it may.
+    private func revocation(
+        of session: AppServerSessionState, _ sender: SenderID, _ turn: borrowing Turn
+    ) -> CloseReason? {
+        guard let record = turn.directory[sender] else { return .credentialsRevoked }
+        if record.isSuspended { return .senderSuspended }
+        guard let key = session.key else { return nil }
+        return turn.directory.check(sender, key: key, at: turn.now.wall) == nil ? nil : .credentialsRevoked
+    }
+
+    /// Ends the sessions whose key has expired since the last tick: that of a rotation with an overlap.
+    mutating func endExpired(of entry: SenderEntry, _ turn: inout Turn) {
+        guard let keys = turn.directory[entry.sender]?.keys, keys.contains(where: { $0.expiresAt != nil }),
+            entry.sessions.contains(where: { session in
+                session.mode != .draining && revocation(of: session, entry.sender, turn) != nil
+            })
+        else { return }
+        endRevoked(of: entry, &turn)
     }
 
     /// Drops the backlog if no session accepts messages; it is read again later.

@@ -105,20 +105,10 @@ struct SenderHub: ~Copyable {
         }
     }
 
-    /// Ends the sessions of senders that were removed or suspended. The next tick adapts those of webhooks: this is also how a
+    /// Ends the sessions that may no longer send. The next tick adapts those of webhooks: this is also how a
     /// partition begins, whose effects are lost then.
     mutating func directoryChanged(_ turn: inout Turn) {
-        for entry in table.all {
-            let record = turn.directory[entry.sender]
-            if let record, !record.isSuspended { continue }
-            for at in entry.sessions.indices where entry.sessions[at].kind != .webhook {
-                entry.setMode(.draining, at: at, &turn)
-                turn.send(
-                    .close(record == nil ? .credentialsRevoked : .senderSuspended),
-                    to: entry.sessions[at].connection)
-            }
-            leaveBacklogToStore(entry)
-        }
+        for entry in table.all { endRevoked(of: entry, &turn) }
         loadWebhooks(turn)
     }
 
@@ -136,6 +126,7 @@ struct SenderHub: ~Copyable {
                 turn.batch.removesUpstream = true
             }
             forgetOldStreams(of: entry, turn)
+            endExpired(of: entry, &turn)
             adaptWebhook(of: entry, &turn)
             pump(entry, &turn)
             forgetIfUnneeded(entry, &turn)

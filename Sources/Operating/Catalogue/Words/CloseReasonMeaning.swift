@@ -47,7 +47,7 @@ extension CloseReason {
             "The sender already has \(Limits.AppServer.connectionsPerSender) connections, or this connection was the oldest without a login when anonymous_per_address or before_login_bytes was reached."
         case .connectionDraining: "A drain: the peer was notified and should connect again."
         case .systemShutdown: "The daemon is shutting down."
-        case .credentialsRevoked: "The sender or its key was removed."
+        case .credentialsRevoked: "The sender or its key was removed, or the key has expired."
         case .senderSuspended: "An operator suspended the sender (ccsctl senders suspend)."
         case .deviceForgotten: "An operator removed the device (ccsctl devices forget)."
         case .operatorRequest: "An operator closed it."

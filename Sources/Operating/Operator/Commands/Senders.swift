@@ -164,7 +164,9 @@ public struct RotateKey: OperatorCommand {
             Answer.init(sender:key:oldKeysExpireAt:),
             .required("sender_id", .sender, \.sender, "The sender."),
             .required("key", .serverKey, \.key, "The new key."),
-            .required("old_keys_expire_at", .time, \.oldKeysExpireAt, "When the old keys stop working."))
+            .required(
+                "old_keys_expire_at", .time, \.oldKeysExpireAt,
+                "When the old keys stop working, and sessions with them end."))
     }
 }
 
