@@ -96,7 +96,7 @@ extension SenderHub {
     }
 
     /// Ends the sessions that may no longer send: of a sender that was removed or suspended, and those whose key was removed or has
-    /// expired. Without this whoever is logged in with a stolen key would keep the session for as long as the connection lives.
+    /// expired. Without this a session of a stolen key would go on for as long as its connection lives.
     mutating func endRevoked(of entry: SenderEntry, _ turn: inout Turn) {
         for at in entry.sessions.indices where entry.sessions[at].kind != .webhook {
             guard let reason = revocation(of: entry.sessions[at], entry.sender, turn) else { continue }
