@@ -98,12 +98,19 @@ struct TokenChecker {
         {
             world.fail("tokens", "m\(number) was accepted for a token replaced long ago")
         }
-        let known = newer.last { ($0.confirmedAt ?? .max) <= message.submittedNanoseconds }
-        if let known, !truth.unregistered.contains(known.name),
-            (canonical?.number ?? target.number) < known.name.number
+        if Self.isOlder(
+            canonical ?? target, than: newer, since: message.submittedNanoseconds, truth)
         {
             world.fail("tokens", "m\(number) was answered without the token that replaced its own")
         }
+    }
+
+    /// Whether a request found a token although the app had a newer one when it was made.
+    private static func isOlder(
+        _ found: RegistrationName, than newer: [Tokens.Token], since start: Int64, _ truth: Truth
+    ) -> Bool {
+        guard let known = newer.last(where: { ($0.confirmedAt ?? .max) <= start }) else { return false }
+        return !truth.unregistered.contains(known.name) && found.number < known.name.number
     }
 
     /// Whether a token may have been replaced so long ago that it no longer works.
@@ -123,8 +130,7 @@ struct TokenChecker {
                 world.fail("tokens", "a subscription was redirected to a token that does not replace its own")
             }
         }
-        let known = newer.last { ($0.confirmedAt ?? .max) <= start }
-        if let known, !truth.unregistered.contains(known.name), found.number < known.name.number {
+        if Self.isOlder(found, than: newer, since: start, truth) {
             world.fail("tokens", "a subscription was changed for a token that another has replaced")
         }
     }
