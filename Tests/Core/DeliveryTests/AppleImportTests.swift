@@ -226,6 +226,27 @@ import Testing
         #expect(second.device == first.device && second.number > first.number)
     }
 
+    @Test(
+        "An import is no report of the app: a 410 from before it ends the registration, also when it is repeated"
+    )
+    func endedBefore() throws {
+        let bench = Harness()
+        bench.post(imported(1))
+        bench.settle()
+        bench.post(imported(2))
+        bench.settle()
+        let name = try #require(names(bench)[1])
+        var submission = Harness.submission(1, to: name)
+        submission.content.isNotification = true
+        bench.post(.submitted(submission))
+        bench.settle()
+        #expect(bench.deliveries.first?.registeredAt == .some(nil))
+        let old = APNsVerdict(status: 410, reason: "Unregistered", invalidSince: 1)
+        bench.answer(.tokenEnded(old))
+        #expect(bench.store.registrations[name]?.apnsState.end?.verdict == old)
+        #expect(bench.store.feedback.map(\.verdict) == [old] && bench.store.downPending == 0)
+    }
+
     @Test("An imported registration does not expire without contact, since APNs reports when the app is gone")
     func stays() {
         let bench = Harness()

@@ -63,13 +63,7 @@ struct APNsChangeTests {
         // The mock's 410 has the time of the digits, which is after the registration.
         let time = String(Int(Date().timeIntervalSince1970) + 3_600, radix: 16)
         let device = AppleBench.deviceToken("7700" + time)
-        func register() throws -> String {
-            let app = DeviceCalls.App(category: AppleMock.bundle, sender: bench.sender.id)
-            var call = DeviceCalls.register(app, phone.identity)
-            call.body += Array("&apns_token=p_\(device)".utf8)
-            return try DeviceCalls.token(try phone.call(bench.daemon, call))
-        }
-        let token = try register()
+        let token = try bench.report(device, by: phone)
         try bench.apple.control(
             "POST", "/rule", ["prefix": "77", "status": 410, "reason": "Unregistered", "times": 1])
         #expect(try bench.send(token).word == "NotRegistered")
@@ -77,7 +71,7 @@ struct APNsChangeTests {
         #expect(try bench.feedback().items.count == 1)
         #expect(try bench.register([device]) == [token])
         #expect(try bench.send(token).word == "NotRegistered", "an app server cannot know that the app lives")
-        #expect(try register() == token && bench.feedback().items.isEmpty)
+        #expect(try bench.report(device, by: phone) == token && bench.feedback().items.isEmpty)
         #expect(try bench.send(token).messageID != nil)
         try bench.restart()
         #expect(try bench.send(token).messageID != nil && bench.feedback().items.isEmpty)

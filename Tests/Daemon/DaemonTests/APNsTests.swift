@@ -79,13 +79,16 @@ struct APNsTests {
         #expect(found == (0..<2_000).map(String.init))
     }
 
-    @Test("a registration survives a 410 from before it; a later one ends it and is in the feedback list")
+    @Test(
+        "a token survives a 410 from before its app reported it; the feedback list has one that a later 410 ended"
+    )
     func ended() throws {
         let bench = try AppleBench()
         let time = Int(Date().timeIntervalSince1970) + 3_600
         let old = AppleBench.deviceToken("041000000001", 1)
         let dead = AppleBench.deviceToken("0410" + String(time, radix: 16), 2)
-        let tokens = try bench.register([old, dead])
+        let phone = try TestDevice(bench.daemon, sender: bench.sender.id)
+        let tokens = [try bench.report(old, by: phone)] + (try bench.register([dead]))
         for _ in 0..<2 {
             let ignored = try bench.send(tokens[0])
             #expect(ignored.word == "Unavailable", "\(ignored)")

@@ -97,6 +97,18 @@ struct GatewayTests {
         #expect(last.sends.isEmpty)
     }
 
+    @Test("a 410 of any time ends a token that no app has reported")
+    func unreportedEnd() {
+        var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)
+        guard let send = Self.sending(&gateway, Samples.delivery(1, registeredAt: nil)) else { return }
+        let answer = APNsAnswer(
+            status: 410, body: Samples.body("Unregistered", timestamp: 1), id: send.request.id)
+        let effects = Self.feed(
+            &gateway, [.answered(send.connection, requestNumber: send.requestNumber, answer)])
+        let verdict = APNsVerdict(status: 410, reason: "Unregistered", invalidSince: 1)
+        #expect(effects.answers.map(\.outcome) == [.tokenEnded(verdict)] && effects.sends.isEmpty)
+    }
+
     @Test(
         "an answer without the apns-id of the request or a reason ends neither the message nor the registration",
         arguments: [200, 204, 301, 400, 403, 404, 405, 410, 413, 429, 500, 503],

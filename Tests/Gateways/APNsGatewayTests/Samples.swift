@@ -29,7 +29,7 @@ enum Samples {
 
     static func delivery(
         _ sequence: UInt64, registration: UInt64 = 1, token: String = "p_aa", bundle: [UInt8] = bundle,
-        registeredAt: UnixMilliseconds = epoch, apns: [UInt8] = [], isStored: Bool = true, attempt: Int = 0
+        registeredAt: UnixMilliseconds? = epoch, apns: [UInt8] = [], isStored: Bool = true, attempt: Int = 0
     ) -> GatewayDelivery {
         let name = RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(registration))
         var parts = RegisteredApp.Parts(category: bundle)

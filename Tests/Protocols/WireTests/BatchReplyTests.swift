@@ -35,6 +35,10 @@ struct BatchReplyTests {
             text(nil) == "APNs cannot be reached, retry later"
                 && text(nil) == text(APNsVerdict(status: 0, reason: "")))
         #expect(text(APNsVerdict(status: 503, reason: "Shutdown")) == "\(text(nil)) (Shutdown)")
+        #expect(
+            text(APNsVerdict(status: 410, reason: "Unregistered", invalidSince: 1))
+                == "APNs reports that the device token ended before the app last reported it: the registration stays, retry later (Unregistered)"
+        )
     }
 
     @Test("U+0000 is refused in a message of legacy HTTP")

@@ -213,7 +213,7 @@ extension DeviceHub {
         let queue = entry.registrations[sent.registration].queue
         let registration = entry.registrations[sent.registration].registration
         let reportedAt = registration.apnsReportedAt
-        guard let since = verdict.invalidSince, since < reportedAt else {
+        guard let reportedAt, let since = verdict.invalidSince, since < reportedAt else {
             return end(sent, APNsRefusal(.unregistered, verdict), verdict, entry, &turn)
         }
         // Once more, in case that Apple has learned it meanwhile; then the message alone is lost. It is refused as unavailable: app
@@ -366,7 +366,8 @@ extension DeviceHub {
         // Not at each start of the app: that would write the record each time.
         guard
             registration.apnsState.end != nil
-                || turn.now.wall - registration.apnsReportedAt > Limits.APNs.confirmedEveryMilliseconds
+                || turn.now.wall - (registration.apnsReportedAt ?? .min / 2)
+                    > Limits.APNs.confirmedEveryMilliseconds
         else { return }
         registration.apnsState = APNsTokenState()
         registration.apnsState.confirmedAt = turn.now.wall

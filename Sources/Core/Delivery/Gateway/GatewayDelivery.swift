@@ -12,7 +12,7 @@ public struct GatewayDelivery: Sendable {
     /// What the app registered with: `category` is the bundle ID, `apnsToken` the device token with its environment.
     public var app: RegisteredApp
     /// When the registration was made or last renewed by the app, milliseconds since 1970: an older 410 does not end it.
-    public var registeredAt: UnixMilliseconds
+    public var registeredAt: UnixMilliseconds?
     /// The value of `from` for the app: the path of a topic, else empty.
     public var topicPath: [UInt8]
     /// Whether the message is stored. One that is not is attempted only while its app server waits.
@@ -24,7 +24,7 @@ public struct GatewayDelivery: Sendable {
 
     public init(
         message: StoredMessage, registration: RegistrationName, app: RegisteredApp,
-        registeredAt: UnixMilliseconds, topicPath: [UInt8] = [], isStored: Bool, attempt: Int = 0
+        registeredAt: UnixMilliseconds?, topicPath: [UInt8] = [], isStored: Bool, attempt: Int = 0
     ) {
         self.message = message
         self.registration = registration

@@ -23,7 +23,8 @@ public enum APNsEnvironment: String, Sendable, CaseIterable {
 
 /// What APNs has reported about the device token of a registration (apns 4.2).
 public struct APNsTokenState: Sendable, Equatable {
-    /// When the app last reported its device token, milliseconds since 1970; `nil` if not since the registration was made.
+    /// When the app last reported its device token, milliseconds since 1970; `nil` if not since its installation made the registration,
+    /// or an app server imported it.
     public var confirmedAt: UnixMilliseconds?
     /// When Apple first refused the device token as unknown, after it last accepted it; `nil` if it did not.
     public var unknownSince: UnixMilliseconds?
@@ -60,8 +61,9 @@ extension Registration {
     /// The environment of its device token.
     var apnsEnvironment: APNsEnvironment { APNsEnvironment(ofToken: apnsToken) }
 
-    /// When the app last reported its device token, first with the registration itself; milliseconds since 1970.
-    var apnsReportedAt: UnixMilliseconds { apnsState.confirmedAt ?? createdAt }
+    /// When the app last reported its device token, first with the registration itself; milliseconds since 1970. `nil` if it never
+    /// did because an app server imported the token: an app that registers has an installation (`DeviceHub+Apple`), or is confirmed.
+    var apnsReportedAt: UnixMilliseconds? { apnsState.confirmedAt ?? (instance.isEmpty ? nil : createdAt) }
 
     /// Whether messages reach the app through APNs.
     public var usesAPNs: Bool { !apnsToken.isEmpty && web == nil }

@@ -10,7 +10,7 @@ extension ClockStatus {
         for at in deliveries.indices {
             deliveries[at].message.acceptedAt -= advance
             deliveries[at].message.expiresAt -= advance
-            deliveries[at].registeredAt -= advance
+            deliveries[at].registeredAt? -= advance
         }
     }
 

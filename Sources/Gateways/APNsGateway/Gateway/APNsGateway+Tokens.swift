@@ -54,7 +54,9 @@ extension APNsGateway {
         guard pending[index].isForDevice else {
             return finish(index, .refused(APNsRefusal(.activityEnded, verdict)), &effects)
         }
-        guard let since = verdict.invalidSince, since < pending[index].registeredAt else {
+        guard let since = verdict.invalidSince, let registeredAt = pending[index].registeredAt,
+            since < registeredAt
+        else {
             return finish(index, .tokenEnded(verdict), &effects)
         }
         if retriesOnce(index, .oldEnd) { return resend(index) }

@@ -39,7 +39,7 @@ struct PendingDelivery {
 
     var registration: RegistrationName
     var sequence: SequenceNumber
-    var registeredAt: UnixMilliseconds
+    var registeredAt: UnixMilliseconds?
     var attempt: Int
     /// Whether the core repeats it. A now-or-never message is attempted only while its app server waits.
     var isStored: Bool

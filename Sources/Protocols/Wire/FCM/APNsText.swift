@@ -17,6 +17,8 @@ enum APNsText {
                 "InvalidJson: MESSAGE_TOO_BIG : The payload for APNs is larger than Apple accepts"
             case .invalid: "InvalidJson: INVALID_FIELD : APNs refuses a field of the message"
             case .rateExceeded: "APNs receives too many messages for this device"
+            case .unavailable where refusal.verdict?.invalidSince != nil:
+                "APNs reports that the device token ended before the app last reported it: the registration stays, retry later"
             case .unavailable: "APNs cannot be reached, retry later"
             case .internalFault:
                 "APNs refuses a request that this server made, which is a fault of the server"

@@ -1,5 +1,7 @@
+import ClientProtocol
 import Foundation
 import Testing
+import Wire
 
 /// A mock of Apple, a daemon that uses it, and an app server with its server key and a service account.
 final class AppleBench {
@@ -87,6 +89,14 @@ final class AppleBench {
                 try #require($0["registration_token"] as? String, "\(answer)")
             }
         }
+    }
+
+    /// Has an app register with its device token for production, as it does at each start. Returns the registration token.
+    func report(_ token: String, by phone: TestDevice) throws -> String {
+        let app = DeviceCalls.App(category: AppleMock.bundle, sender: sender.id)
+        var call = DeviceCalls.register(app, phone.identity)
+        call.body += Array("&apns_token=p_\(token)".utf8)
+        return try DeviceCalls.token(try phone.call(daemon, call))
     }
 
     // MARK: Messages

@@ -32,6 +32,7 @@ extension DeviceHub {
             registration.isProved = request.isProved
             registration.prefixToken(with: request.instance)
             registration.apnsToken = request.apnsToken
+            if registration.usesAPNs { registration.apnsState.confirmedAt = turn.now.wall }
             registration.appVersion = request.appVersion
             add(registration, to: record, entry, for: requester, &turn)
         }
