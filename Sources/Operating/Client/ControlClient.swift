@@ -1,4 +1,4 @@
-public import Basics
+import Basics
 import Glibc
 public import Operator
 public import Wire
@@ -38,14 +38,15 @@ extension ControlAnswer: Equatable where Answer: Equatable {}
 /// Calls block, as tools need it. One connection serves any number of commands, one after the other.
 public struct ControlClient: ~Copyable {
     private let descriptor: Int32
-    private let silenceSeconds: Int
+    /// Seconds without a line after which it gives up; `nil` for those of each command.
+    private let silenceSeconds: Int?
     private var buffer: [UInt8] = []
 
     /// Connects to the socket at a path.
     public init(
-        path: String, silenceSeconds: Int = Limits.Operator.silenceSeconds
+        path: String, silenceSeconds: Int? = nil
     ) throws(ControlError) {
-        descriptor = try Self.connected(to: path, silenceSeconds)
+        descriptor = try Self.connected(to: path, silenceSeconds ?? Limits.Operator.silenceSeconds)
         self.silenceSeconds = silenceSeconds
     }
 
@@ -61,17 +62,14 @@ public struct ControlClient: ~Copyable {
         guard isShort else { throw .pathTooLong }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw failure(errno) }
-        var patience = timeval(tv_sec: silenceSeconds, tv_usec: 0)
-        let size = socklen_t(MemoryLayout<timeval>.size)
-        unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, size)
-        unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, size)
+        limitSilence(of: descriptor, seconds: silenceSeconds)
         let outcome = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                 unsafe connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
         guard outcome == 0 else {
-            let error = failure(errno)
+            let error = failure(errno, seconds: silenceSeconds)
             close(descriptor)
             throw error
         }
@@ -79,6 +77,14 @@ public struct ControlClient: ~Copyable {
     }
 
     deinit { close(descriptor) }
+
+    /// Bounds the time that a call on the socket may block. A stopped daemon also lets connects block, once some wait to be accepted.
+    private static func limitSilence(of descriptor: Int32, seconds: Int) {
+        var patience = timeval(tv_sec: seconds, tv_usec: 0)
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, size)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, size)
+    }
 
     /// Sends a command and waits for its answer. `onProgress` and `onLine` are called for each report and line before it.
     public mutating func run<Command: OperatorCommand>(
@@ -99,9 +105,11 @@ public struct ControlClient: ~Copyable {
         of command: Command, onProgress: (OperatorProgress) -> Void = { _ in },
         onLine: (Command.Line) -> Void = { _ in }
     ) throws(ControlError) -> ControlAnswer<JSONValue> {
-        try send(Array((RequestLine.json(command).compact + "\n").utf8))
+        let seconds = silenceSeconds ?? Command.silenceSeconds
+        Self.limitSilence(of: descriptor, seconds: seconds)
+        try send(Array((RequestLine.json(command).compact + "\n").utf8), seconds)
         while true {
-            let line = try nextLine()
+            let line = try nextLine(seconds)
             let reply: OperatorReply
             do throws(OperatorReply.ReadingProblem) { reply = try OperatorReply(parsing: line.raw) } catch {
                 throw Self.malformed(error)
@@ -134,7 +142,7 @@ public struct ControlClient: ~Copyable {
         }
     }
 
-    private func send(_ bytes: [UInt8]) throws(ControlError) {
+    private func send(_ bytes: [UInt8], _ seconds: Int) throws(ControlError) {
         var sent = 0
         while sent < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { buffer in
@@ -143,12 +151,12 @@ public struct ControlClient: ~Copyable {
                     descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
             }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw errno == EPIPE ? .ended : receiveFailure(errno) }
+            guard count > 0 else { throw Self.failure(errno, seconds: seconds) }
             sent += count
         }
     }
 
-    private mutating func nextLine() throws(ControlError) -> [UInt8] {
+    private mutating func nextLine(_ seconds: Int) throws(ControlError) -> [UInt8] {
         var searched = 0
         while true {
             if let end = buffer[searched...].firstIndex(of: 0x0A) {
@@ -160,30 +168,27 @@ public struct ControlClient: ~Copyable {
             guard buffer.count <= Limits.Operator.lineBytes else {
                 throw .malformed("a line that is too long")
             }
-            try receive()
+            try receive(seconds)
         }
     }
 
-    private mutating func receive() throws(ControlError) {
+    private mutating func receive(_ seconds: Int) throws(ControlError) {
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = unsafe chunk.withUnsafeMutableBytes {
                 unsafe recv(descriptor, $0.baseAddress, $0.count, 0)
             }
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw receiveFailure(errno) }
+            guard count >= 0 else { throw Self.failure(errno, seconds: seconds) }
             guard count > 0 else { throw .ended }
             buffer += chunk[..<count]
             return
         }
     }
 
-    private func receiveFailure(_ code: Int32) -> ControlError {
-        code == EAGAIN || code == EWOULDBLOCK ? .silent(seconds: silenceSeconds) : Self.failure(code)
-    }
-
-    private static func failure(_ code: Int32) -> ControlError {
+    private static func failure(_ code: Int32, seconds: Int = 0) -> ControlError {
         switch code {
+        case EAGAIN: .silent(seconds: seconds)
         case ENOENT, ENOTDIR: .noSocket
         case ECONNREFUSED, ENOTSOCK: .notRunning
         case EACCES, EPERM: .notPermitted

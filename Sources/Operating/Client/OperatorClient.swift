@@ -10,7 +10,6 @@ import Wire
 public final class OperatorClient: ConnectionDelegate {
     private let server: OperatorServer
     private let reactor: Reactor
-    private let silenceSeconds: Int
     private var reader = EventAnswerReader()
     private var call = Outbox()
     /// Why the connection has ended; `nil` while it is open.
@@ -19,11 +18,8 @@ public final class OperatorClient: ConnectionDelegate {
     private var receivedAt = Instant.distantPast
 
     /// Creates a client, which connects for each command.
-    public init(
-        _ server: OperatorServer, silenceSeconds: Int = Limits.Operator.silenceSeconds
-    ) throws(TransportError) {
+    public init(_ server: OperatorServer) throws(TransportError) {
         self.server = server
-        self.silenceSeconds = silenceSeconds
         reactor = try Reactor(index: 0)
     }
 
@@ -56,9 +52,10 @@ public final class OperatorClient: ConnectionDelegate {
                 return answer
             }
             if let ended { throw failure(ended) }
-            guard Now.read().monotonic.milliseconds(since: receivedAt) < Int64(silenceSeconds) * 1_000 else {
+            guard Now.read().monotonic.milliseconds(since: receivedAt) < Int64(Command.silenceSeconds) * 1_000
+            else {
                 throw Failure(
-                    .unavailable, "no response from \(server.name) for \(silenceSeconds) seconds",
+                    .unavailable, "no response from \(server.name) for \(Command.silenceSeconds) seconds",
                     hint: "check its log and the disk")
             }
             reactor.turn(waitMilliseconds: 1_000)

@@ -1,8 +1,11 @@
+import Basics
+
 /// Checks that no accepted message was lost.
 public struct AuditStore: OperatorCommand {
     /// Creates the command.
     public init() {}
 
+    public static let silenceSeconds = Limits.Operator.longSilenceSeconds
     public static let summary = OperationSummary.reading(
         "audit", "Check that no accepted message was lost.",
         details: [

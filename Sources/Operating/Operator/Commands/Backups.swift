@@ -13,6 +13,7 @@ public struct MakeBackup: OperatorCommand {
         self.folder = folder
     }
 
+    public static let silenceSeconds = Limits.Operator.longSilenceSeconds
     public static let summary = OperationSummary.changing(
         "backup", "Back up the running server to a new folder.",
         details: [

@@ -24,6 +24,7 @@ public struct ExportRecords: OperatorCommand {
     /// The default number of entries on a page.
     public static let presetLimit = 500
 
+    public static let silenceSeconds = Limits.Operator.longSilenceSeconds
     public static let summary = OperationSummary.reading(
         "export", role: .operator,
         "Export senders, key digests, devices, registrations, topics, groups and installations as JSON lines.",
@@ -71,6 +72,7 @@ public struct ImportRecords: OperatorCommand {
         self.replaces = replaces
     }
 
+    public static let silenceSeconds = Limits.Operator.longSilenceSeconds
     public static let summary = OperationSummary.destroying(
         "import", "Import the JSON lines of an export.",
         details: [

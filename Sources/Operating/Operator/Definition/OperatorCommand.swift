@@ -1,3 +1,4 @@
+import Basics
 public import Wire
 
 /// The role of a caller, which determines the permitted operations.
@@ -65,9 +66,14 @@ public protocol OperatorCommand: Record {
 
     /// Returns the result that the audit line records for an answer.
     static func auditResult(_ answer: Answer) -> String
+
+    /// Seconds without a line after which a caller gives up.
+    static var silenceSeconds: Int { get }
 }
 
 extension OperatorCommand {
+    public static var silenceSeconds: Int { Limits.Operator.silenceSeconds }
+
     public static func auditResult(_ answer: Answer) -> String { "ok" }
 
     public var consequence: String? { nil }

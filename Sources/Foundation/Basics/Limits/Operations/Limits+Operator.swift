@@ -11,8 +11,10 @@ extension Limits {
         public static let labelBytes = 255
         /// Bytes of one line of a control response: a full listing of long rows.
         public static let lineBytes = 16_777_216
-        /// Seconds that a tool waits for the next line of the daemon: an audit of a large store reads all of it.
-        public static let silenceSeconds = 300
+        /// Seconds that a tool waits for the next line of the daemon: some commands wait for several answers, one after the other.
+        public static let silenceSeconds = 40
+        /// The same, for commands that read or write much of the store between two lines: an audit reads all of it.
+        public static let longSilenceSeconds = 300
         /// Seconds that a control command waits for the store or a reactor.
         public static let answerSeconds = 10
         /// Messages whose IDs one trace of a device remembers: beyond it all are forgotten, and ends of messages show the key
