@@ -10,6 +10,7 @@
 //                                                    link mkdir read room; default: all except read and room
 //                          after=N                   the first N of these calls succeed
 //                          times=N                   the next N calls fail, later ones succeed
+//                          file=NAME,NAME            of reads only those of files with these names fail
 //                          short=1                   the first failing write writes half of its bytes
 //
 // Built by the tests: gcc -shared -fPIC -O1 -Wall -Wextra -Werror faulty_disk.c -ldl
@@ -387,9 +388,28 @@ int mkdirat(int folder, const char *name, mode_t mode) {
     return mkdir(path, mode);
 }
 
+// Whether reads of a file may fail: without the word "file" those of every file may.
+static int is_named(int descriptor) {
+    char value[256], link[64], path[PATH_MAX];
+    const char *files = word("file", value, sizeof value);
+    if (!files) return 1;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length < 0) return 0;
+    path[length] = 0;
+    const char *name = strrchr(path, '/');
+    return name && names(files, name + 1);
+}
+
 ssize_t pread(int descriptor, void *bytes, size_t count, off_t offset) {
     if (!is_ours(descriptor)) return REAL(pread)(descriptor, bytes, count, offset);
-    GUARDED(ssize_t, C_READ, { result = REAL(pread)(descriptor, bytes, count, offset); })
+    pthread_mutex_lock(&lock);
+    int error = failure(C_READ, NULL);
+    if (error && !is_named(descriptor)) error = 0;
+    pthread_mutex_unlock(&lock);
+    if (!error) return REAL(pread)(descriptor, bytes, count, offset);
+    errno = error;
+    return -1;
 }
 
 int statvfs(const char *path, struct statvfs *room) {

@@ -11,6 +11,20 @@ struct DamagedTableTests {
         ["--data-directory", scratch.url.appendingPathComponent("data").path]
     }
 
+    /// Returns the names of the tables that have a row of a column family.
+    private func tables(of family: String, _ scratch: Scratch) throws -> [String] {
+        let folder = scratch.url.appendingPathComponent("data/store")
+        // A table names its column family among its properties: rocksdb.column.family.name, whose prefix is shared with the key before.
+        let mark = Data("name\(family)".utf8)
+        return try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".sst") }
+            .filter {
+                // A file may be removed meanwhile.
+                (try? Data(contentsOf: folder.appendingPathComponent($0)))?.range(of: mark) != nil
+            }
+            .sorted()
+    }
+
     /// Inverts a bit in the largest table, the one with the messages. Returns its name.
     @discardableResult private func flip(_ scratch: Scratch) throws -> String {
         let folder = scratch.url.appendingPathComponent("data/store")
@@ -30,6 +44,13 @@ struct DamagedTableTests {
         "a device whose messages the disk cannot read is refused by that name, and the store stays damaged until a check",
         .enabled(if: DiskLibrary.canBeBuilt, "gcc is missing"))
     func unreadable() throws {
+        // A fault may come when the rows are in memory already, or meet a compaction, as one of those that a start makes.
+        for _ in 0..<5 where try isRefused() { return }
+        Issue.record("no read of a device has met the fault")
+    }
+
+    /// Has the disk fail when a device is read. Returns `false` if only something else met the fault.
+    private func isRefused() throws -> Bool {
         let disk = try FaultyDisk()
         let daemon = try RunningDaemon(continuing: disk.scratch)
         let sender = try daemon.firstSender
@@ -42,12 +63,15 @@ struct DamagedTableTests {
 
         let next = try RunningDaemon(continuing: disk.scratch, environment: disk.environment)
         let sending = try TestAppServer(next, sender: sender)
-        try disk.fail("error=EIO calls=read")
-        #expect(try sending.send("m2", to: device.token) == "SERVICE_UNAVAILABLE")
+        let tables = try tables(of: "registry", disk.scratch)
+        try disk.fail("error=EIO calls=read file=\(tables.joined(separator: ","))")
+        let answer = try sending.send("m2", to: device.token)
+        try disk.heal()
+        guard answer != "ACK", !next.words.contains("event=store_failed") else { return false }
+        #expect(answer == "SERVICE_UNAVAILABLE")
         let text = sending.descriptions["m2"] ?? ""
         #expect(text.contains("The store of this server is damaged"), "\(text)")
         #expect(next.words.contains("event=store_damaged table="), "\(next.words)")
-        try disk.heal()
         #expect(try Tool.run("ccsctl", ["--socket", next.controlSocket, "health"]).code == 20)
         next.signal(SIGTERM)
         // A table that was being written may have met the fault as well; then the store cannot be closed without a failure.
@@ -60,6 +84,7 @@ struct DamagedTableTests {
         #expect(try marked.wait() == 0)
         let mended = try Tool.run("ccsd", ["check", "--store"] + flags(disk.scratch))
         #expect(mended.code == 0 && mended.output.contains("not marked as damaged any more"), "\(mended)")
+        return true
     }
 
     @Test(
