@@ -101,6 +101,9 @@ final class TestAppServer {
         }
     }
 
+    /// Waits until the server closes the connection. Returns whether it did.
+    func endsByItself() -> Bool { reactor.turn(seconds: 20) { !client.isConnected } }
+
     /// Ends the stream, and waits until the connection is closed.
     func end() {
         client.end()
