@@ -8,6 +8,7 @@ struct BlockReader: ~Escapable {
     private var devices = RecentValues()
     private var senders = RecentValues()
     private var salts = RecentValues()
+    private var expected = ExpectedValues()
     private var lastSequence: UInt64 = 0
     private var lastTime: UnixMilliseconds = 0
     private var lastID: [UInt8] = []
@@ -30,7 +31,7 @@ struct BlockReader: ~Escapable {
             let device = NumberForm(rawValue: first >> 3 & 3),
             let sender = NumberForm(rawValue: first >> 5 & 3),
             let salt = NumberForm(rawValue: second >> 5 & 3),
-            second & 0x1f > 0
+            second & 0x0f > 0, device != .expected, sender != .expected
         else { throw .format }
         var record = HistoryRecord(kind)
         let distance = try number()
@@ -39,7 +40,8 @@ struct BlockReader: ~Escapable {
             lastSequence = record.sequence
         }
         var place: Int
-        (record.device, place) = try Self.value(device, try written(device, isWord: true), &devices)
+        (record.device, place) = try Self.value(
+            device, try written(device, isWord: true), &devices, companion: 1)
         if first & 0x80 != 0 {
             record.registration = try number()
             guard device != .none, !devices.useCompanion(record.registration, at: place) else {
@@ -49,20 +51,39 @@ struct BlockReader: ~Escapable {
             record.registration = devices.companion(at: place)
         }
         (record.sender, place) = try Self.value(sender, try written(sender), &senders)
-        let number: UInt64
-        (number, place) = try Self.value(salt, try written(salt), &salts)
-        guard let salt = UInt32(exactly: number) else { throw .format }
-        record.salt = salt
-        if second & 0x80 != 0 { record.id = try id() }
-        for _ in 0..<second & 0x1f { record.steps.append(try step()) }
+        record.salt = try self.salt(salt, of: record.owner)
+        record.id = try id(isPacked: second & 0x10 != 0, isEmpty: second & 0x80 == 0)
+        if record.sequence != 0, at < bytes.byteCount,
+            bytes.byte(at: at) & Self.codeBits == TraceRecord.Step.stored.code
+        {
+            lastTime = UnixMilliseconds(record.sequence / 1_000)
+        }
+        for _ in 0..<second & 0x0f { record.steps.append(try step(of: record.owner)) }
         return record
+    }
+
+    /// The bits of a step's first byte that are its number.
+    private static var codeBits: UInt8 { 0x1f }
+
+    @_lifetime(self: copy self)
+    private mutating func salt(_ form: NumberForm, of owner: UInt64) throws(HistoryDamage) -> UInt32 {
+        let number: UInt64
+        if form == .expected {
+            number = expected.salt(of: owner)
+            guard number != 0 else { throw .format }
+        } else {
+            (number, _) = try Self.value(form, try written(form), &salts)
+            guard form == .none || !expected.use(salt: number, of: owner) else { throw .format }
+        }
+        guard let salt = UInt32(exactly: number) else { throw .format }
+        return salt
     }
 
     /// Reads the place of a number among the recent ones, or the number.
     @_lifetime(self: copy self)
     private mutating func written(_ form: NumberForm, isWord: Bool = false) throws(HistoryDamage) -> UInt64 {
         switch form {
-        case .none: 0
+        case .none, .expected: 0
         case .recent: UInt64(try byte())
         case .full: isWord ? try word() : try number()
         }
@@ -70,26 +91,29 @@ struct BlockReader: ~Escapable {
 
     /// Returns the number of which the place or the value was written, and its place.
     private static func value(
-        _ form: NumberForm, _ written: UInt64, _ recent: inout RecentValues
+        _ form: NumberForm, _ written: UInt64, _ recent: inout RecentValues, companion: UInt64 = 0
     ) throws(HistoryDamage) -> (UInt64, Int) {
         switch form {
-        case .none: return (0, 0)
+        case .none, .expected: return (0, 0)
         case .recent:
             let place = Int(written)
             guard recent[place] != 0 else { throw .format }
             return (recent[place], place)
         case .full:
             let place = RecentValues.place(of: written)
-            guard written != 0, !recent.use(written, at: place) else { throw .format }
+            guard written != 0, !recent.use(written, at: place, companion: companion) else { throw .format }
             return (written, place)
         }
     }
 
     @_lifetime(self: copy self)
-    private mutating func id() throws(HistoryDamage) -> [UInt8] {
-        let shared = try byte()
-        guard shared != PackedID.mark else { return PackedID.text(try word(), try word()) }
-        let (same, more) = (Int(shared), Int(try byte()))
+    private mutating func id(isPacked: Bool, isEmpty: Bool) throws(HistoryDamage) -> [UInt8] {
+        guard !isEmpty else {
+            guard !isPacked else { throw .format }
+            return []
+        }
+        guard !isPacked else { return PackedID.text(try word(), try word()) }
+        let (same, more) = (Int(try byte()), Int(try byte()))
         guard same <= lastID.count, more <= bytes.byteCount - at, same + more > 0,
             same + more <= Limits.History.textBytes
         else { throw .format }
@@ -99,10 +123,10 @@ struct BlockReader: ~Escapable {
     }
 
     @_lifetime(self: copy self)
-    private mutating func step() throws(HistoryDamage) -> HistoryRecord.Step {
+    private mutating func step(of owner: UInt64) throws(HistoryDamage) -> HistoryRecord.Step {
         let first = try byte()
-        let code = Int(first & 0x1f)
-        guard first & 0x80 == 0, code < TraceRecord.Step.byCode.count else { throw .format }
+        let code = Int(first & Self.codeBits)
+        guard code < TraceRecord.Step.byCode.count else { throw .format }
         lastTime &+= Self.unzigzag(try number())
         var step = HistoryRecord.Step(time: lastTime, step: TraceRecord.Step.byCode[code])
         if first & 0x20 != 0 {
@@ -117,7 +141,32 @@ struct BlockReader: ~Escapable {
             step.detail = String(decoding: [UInt8](copying: bytes.extracting(at..<at + count)), as: UTF8.self)
             at += count
         }
+        if first & 0x80 != 0 { step.session = try session(of: owner) }
         return step
+    }
+
+    @_lifetime(self: copy self)
+    private mutating func session(of owner: UInt64) throws(HistoryDamage) -> SessionID {
+        let form = try byte()
+        if form == SessionForm.expected {
+            guard let session = expected.session(of: owner) else { throw .format }
+            return session
+        }
+        var place = SessionForm.place(form)
+        if form == SessionForm.long {
+            guard let node = UInt16(exactly: try number()), let reactor = UInt16(exactly: try number()) else {
+                throw .format
+            }
+            place = (node, reactor)
+        }
+        guard let (node, reactor) = place, let generation = UInt32(exactly: try number()) else {
+            throw .format
+        }
+        let session = SessionID(node: node, reactor: reactor, generation: generation)
+        guard form != SessionForm.long || SessionForm.byte(session) == nil,
+            !expected.use(session: session, of: owner)
+        else { throw .format }
+        return session
     }
 
     @_lifetime(self: copy self)

@@ -4,13 +4,15 @@ import Delivery
 /// Writes records into blocks. A block has its length and checksum in its first eight bytes and can be read by itself.
 ///
 /// A record: two bytes of flags; the position as a distance to the last one; device, registration, sender and salt, unless they are among
-/// the recent ones of the block; the ID without what it begins with like the last one; the steps, each with its time as a distance.
+/// the recent ones of the block, or expected; the ID, without what it begins with like the last one or as a number; the steps, each with its
+/// time as a distance, and with its session.
 struct BlockWriter: ~Copyable {
     /// The block without its length and checksum.
     private(set) var payload = ByteBuffer()
     private var devices = RecentValues()
     private var senders = RecentValues()
     private var salts = RecentValues()
+    private var expected = ExpectedValues()
     private var lastSequence: UInt64 = 0
     private var lastTime: UnixMilliseconds = 0
     private var lastID = ByteBuffer()
@@ -24,6 +26,7 @@ struct BlockWriter: ~Copyable {
         devices.removeAll()
         senders.removeAll()
         salts.removeAll()
+        expected.removeAll()
         lastSequence = 0
         lastTime = 0
         lastID.removeAll(keepingCapacity: true)
@@ -51,13 +54,17 @@ struct BlockWriter: ~Copyable {
             next = Int(chains.next[next])
         }
         let step = steps[start &+ first]
-        var indexed = appendHead(step, steps: count)
-        if step.idBytes > 0 {
-            let at = Int(chains.text[first])
-            let id = text.extracting(at..<at &+ Int(step.idBytes))
-            indexed.id = HistoryHash.id(id)
+        let textAt = Int(chains.text[first])
+        let id = text.extracting(textAt..<textAt &+ Int(step.idBytes))
+        let packed = PackedID.packed(id)
+        var indexed = appendHead(step, steps: count, isPacked: packed != nil)
+        if let (high, low) = packed {
+            payload.append(word: high)
+            payload.append(word: low)
+        } else if step.idBytes > 0 {
             append(id: id)
         }
+        if step.idBytes > 0 { indexed.id = HistoryHash.id(id) }
         var at = first
         for _ in 0..<count {
             append(steps[start &+ at], text, Int(chains.text[at]))
@@ -68,29 +75,32 @@ struct BlockWriter: ~Copyable {
 
     /// Writes the flags and numbers of a record.
     @inline(__always)
-    private mutating func appendHead(_ step: HistoryStep, steps: Int) -> Indexed {
+    private mutating func appendHead(_ step: HistoryStep, steps: Int, isPacked: Bool) -> Indexed {
         let (devicePlace, senderPlace) = (
             RecentValues.place(of: step.device), RecentValues.place(of: step.sender)
         )
         let saltPlace = RecentValues.place(of: UInt64(step.salt))
         let device: NumberForm =
-            step.device == 0 ? .none : devices.use(step.device, at: devicePlace) ? .recent : .full
+            step.device == 0
+            ? .none : devices.use(step.device, at: devicePlace, companion: 1) ? .recent : .full
         let hasRegistration =
             device != .none && !devices.useCompanion(step.registration, at: devicePlace)
         let sender: NumberForm =
             step.sender == 0 ? .none : senders.use(step.sender, at: senderPlace) ? .recent : .full
-        let salt: NumberForm =
-            step.salt == 0 ? .none : salts.use(UInt64(step.salt), at: saltPlace) ? .recent : .full
+        let salt = saltForm(step, saltPlace)
         payload.append(
             byte: step.kind.rawValue | device.rawValue << 3 | sender.rawValue << 5
                 | (hasRegistration ? 0x80 : 0))
         payload.append(
-            byte: UInt8(truncatingIfNeeded: steps) | salt.rawValue << 5 | (step.idBytes > 0 ? 0x80 : 0))
+            byte: UInt8(truncatingIfNeeded: steps) | (isPacked ? 0x10 : 0) | salt.rawValue << 5
+                | (step.idBytes > 0 ? 0x80 : 0))
         if step.sequence == 0 {
             payload.append(byte: 0)
         } else {
             number(Self.zigzag(Int64(bitPattern: step.sequence &- lastSequence)) &+ 1)
             lastSequence = step.sequence
+            // A position is made from the time: what is stored has just got it.
+            if step.step == .stored { lastTime = UnixMilliseconds(step.sequence / 1_000) }
         }
         // Devices are random: a varint would take ten bytes.
         if device == .full {
@@ -105,22 +115,24 @@ struct BlockWriter: ~Copyable {
     }
 
     @inline(__always)
+    private mutating func saltForm(_ step: HistoryStep, _ place: Int) -> NumberForm {
+        guard step.salt != 0 else { return .none }
+        let salt = UInt64(step.salt)
+        if expected.use(salt: salt, of: step.owner) { return .expected }
+        return salts.use(salt, at: place) ? .recent : .full
+    }
+
+    @inline(__always)
     private mutating func append(_ value: UInt64, _ form: NumberForm, _ place: Int) {
         switch form {
-        case .none: break
+        case .none, .expected: break
         case .recent: payload.append(byte: UInt8(truncatingIfNeeded: place))
         case .full: number(value)
         }
     }
 
     private mutating func append(id: borrowing RawSpan) {
-        if let (high, low) = PackedID.packed(id) {
-            payload.append(byte: PackedID.mark)
-            payload.append(word: high)
-            payload.append(word: low)
-            return
-        }
-        let most = min(id.byteCount, lastID.count, Int(PackedID.mark) &- 1)
+        let most = min(id.byteCount, lastID.count)
         var same = 0
         while same < most, id.byte(at: same) == lastID.bytes.byte(at: same) { same &+= 1 }
         payload.append(byte: UInt8(truncatingIfNeeded: same))
@@ -133,7 +145,8 @@ struct BlockWriter: ~Copyable {
     @inline(__always)
     private mutating func append(_ step: borrowing HistoryStep, _ text: borrowing RawSpan, _ at: Int) {
         payload.append(
-            byte: step.step.code | (step.detail != .none ? 0x20 : 0) | (step.detailBytes > 0 ? 0x40 : 0))
+            byte: step.step.code | (step.detail != .none ? 0x20 : 0) | (step.detailBytes > 0 ? 0x40 : 0)
+                | (step.session != nil ? 0x80 : 0))
         number(Self.zigzag(step.time &- lastTime))
         lastTime = step.time
         if step.detail != .none { payload.append(byte: step.detail.rawValue) }
@@ -142,6 +155,22 @@ struct BlockWriter: ~Copyable {
             payload.append(byte: step.detailBytes)
             payload.append(text.extracting(start..<start &+ Int(step.detailBytes)))
         }
+        if let session = step.session { append(session, of: step.owner) }
+    }
+
+    @inline(__always)
+    private mutating func append(_ session: SessionID, of owner: UInt64) {
+        guard !expected.use(session: session, of: owner) else {
+            return payload.append(byte: SessionForm.expected)
+        }
+        if let byte = SessionForm.byte(session) {
+            payload.append(byte: byte)
+        } else {
+            payload.append(byte: SessionForm.long)
+            number(UInt64(session.node))
+            number(UInt64(session.reactor))
+        }
+        number(UInt64(session.generation))
     }
 
     @inline(__always)

@@ -9,12 +9,17 @@ public struct HistoryRecord: Sendable, Equatable {
         public var step: TraceRecord.Step
         /// Details, such as a refusal; empty if there are none.
         public var detail: String
+        /// The session that it was sent on; `nil` if it was not.
+        public var session: SessionID?
 
         /// Creates a step.
-        public init(time: UnixMilliseconds, step: TraceRecord.Step, detail: String = "") {
+        public init(
+            time: UnixMilliseconds, step: TraceRecord.Step, detail: String = "", session: SessionID? = nil
+        ) {
             self.time = time
             self.step = step
             self.detail = detail
+            self.session = session
         }
     }
 

@@ -2,8 +2,6 @@ import Basics
 
 /// A message ID that is a UUID in lower case, as many app servers make them: 16 bytes instead of 36.
 enum PackedID {
-    /// In the place of the number of bytes that an ID shares with the last one.
-    static let mark: UInt8 = 255
     static let bytes = 36
 
     private static func isDash(_ at: Int) -> Bool { at == 8 || at == 13 || at == 18 || at == 23 }

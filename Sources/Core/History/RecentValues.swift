@@ -22,12 +22,12 @@ struct RecentValues {
     @inline(__always)
     static func place(of value: UInt64) -> Int { Int(truncatingIfNeeded: HistoryHash.mix(value) >> 56) }
 
-    /// Puts a value into its place. Returns whether it was there.
+    /// Puts a value into its place. Returns whether it was there; if not, `companion` now comes with it.
     @inline(__always)
-    mutating func use(_ value: UInt64, at place: Int) -> Bool {
+    mutating func use(_ value: UInt64, at place: Int, companion: UInt64 = 0) -> Bool {
         if values[place] == value { return true }
         values[place] = value
-        companions[place] = 0
+        companions[place] = companion
         return false
     }
 
@@ -54,4 +54,6 @@ enum NumberForm: UInt8 {
     case recent = 1
     /// In full.
     case full = 2
+    /// Not at all: it is the one that was expected.
+    case expected = 3
 }

@@ -6,10 +6,10 @@ import Basics
 /// bits of the hash give the bucket, which a search reads as a whole: its end and checksum are in the directory. After the directory come
 /// the offsets of the blocks. All numbers are little-endian.
 enum SegmentFormat {
-    /// `ccshist1`
-    static let magic: UInt64 = 0x3174_7369_6873_6363
-    /// `ccshend1`
-    static let endMagic: UInt64 = 0x3164_6e65_6873_6363
+    /// `ccshist2`; `ccshist1` had no sessions, and was never released.
+    static let magic: UInt64 = 0x3274_7369_6873_6363
+    /// `ccshend2`
+    static let endMagic: UInt64 = 0x3264_6e65_6873_6363
     /// Bytes of the header: the magic number, the number of the file, and the time of its start.
     static let headerBytes = 24
     /// Bytes of length and checksum before a block.

@@ -19,9 +19,12 @@ public struct SegmentWriter: ~Copyable {
     private var block = BlockWriter()
     private var chains = StepChains()
 
-    /// Starts a file; `header` is what it begins with.
-    public init(number: UInt64, at time: UnixMilliseconds, header out: inout ByteBuffer) {
+    /// Starts a file; `header` is what it begins with. It has room for `indexed` index entries, best for the number that the last file had.
+    public init(
+        number: UInt64, at time: UnixMilliseconds, indexed: Int = 0, header out: inout ByteBuffer
+    ) {
         self.number = number
+        entries.reserveCapacity(indexed + indexed / 16)
         first = time
         last = time
         out.append(word: SegmentFormat.magic)
@@ -66,6 +69,9 @@ public struct SegmentWriter: ~Copyable {
         bytes >= Limits.History.fileBytes
             || offsets.count + Limits.History.mergedSteps / 32 >= Limits.History.blocksPerFile
     }
+
+    /// The number of its index entries so far.
+    public var indexed: Int { entries.count }
 
     /// Whether the file has no blocks.
     public var isEmpty: Bool { offsets.isEmpty }

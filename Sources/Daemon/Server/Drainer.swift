@@ -15,14 +15,14 @@ final class Drainer: Sendable {
         /// The connections of one sender's app servers.
         case sender(SenderID)
         /// One connection, of an app server or a device.
-        case session(ConnectionID)
+        case session(SessionID)
 
         /// Whether a connection is selected.
         func contains(_ link: Link) -> Bool {
             switch self {
             case .appServers: link.kind.isAppServer
             case .sender(let sender): link.kind.isAppServer && link.peerNumber == sender.number
-            case .session(let id): link.connection.id == id
+            case .session(let id): SessionID(link.connection.id) == id
             }
         }
     }

@@ -1,3 +1,4 @@
+import Basics
 import Catalogue
 import Operator
 
@@ -61,7 +62,10 @@ extension CheckConfiguration: ReportedCommand {
 extension SendMessage: ReportedCommand {
     static func text(of answer: Answer) -> String {
         switch answer.outcome {
-        case .ack: "ACK for \(Report.cell(answer.messageID)).\n"
+        case .ack:
+            "ACK for \(Report.cell(answer.messageID)).\n"
+                + (answer.registration.map { "The app has a newer token: \(Report.cell($0.revealed))\n" }
+                    ?? "")
         case .nack: "NACK \(Report.cell(answer.error)): \(Report.cell(answer.errorDescription))\n"
         }
     }

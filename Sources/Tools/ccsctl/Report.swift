@@ -21,9 +21,7 @@ enum Report {
     static func cell(_ sender: SenderID?) -> String { sender.map { cell($0) } ?? "-" }
 
     /// A session ID.
-    static func cell(_ session: ConnectionID) -> String {
-        "\(session.reactor)-\(session.slot)-\(session.generation)"
-    }
+    static func cell(_ session: SessionID) -> String { session.text }
 
     /// A time; `-` for `nil`.
     static func time(_ time: UnixMilliseconds?) -> String { time.map { Timestamp.text($0) } ?? "-" }

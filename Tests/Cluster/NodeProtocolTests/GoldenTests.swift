@@ -156,7 +156,7 @@ import Testing
         }
         #expect(
             replies == [
-                0xd77bb4ff45fea553, 0x0f65519247f4d6bb,
+                0x78d7ae15d5968660, 0x0f65519247f4d6bb,
             ])
     }
 

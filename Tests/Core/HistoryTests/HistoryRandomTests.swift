@@ -7,6 +7,16 @@ import Testing
 @Suite struct HistoryRandomTests {
     private static let details = ["", "", "", "now_or_never", "device_rate_exceeded", "apns"]
 
+    /// Draws one of a few sessions, also of high numbers, or none.
+    private func session(_ random: inout SeededRandom) -> SessionID? {
+        guard random.next() % 2 == 0 else { return nil }
+        let nodes: [UInt16] = [0, 0, 1, 14, 15, .max]
+        let reactors: [UInt16] = [0, 1, 15, 16]
+        return SessionID(
+            node: nodes[Int(random.next() % 6)], reactor: reactors[Int(random.next() % 4)],
+            generation: random.next() % 8 == 0 ? .max : UInt32(random.next() % 3))
+    }
+
     /// Draws steps of a few hundred messages of a few devices in random order and batches.
     private func world(_ random: inout SeededRandom, batches: Int) -> (HistoryWorld, ids: [String]) {
         let world = HistoryWorld()
@@ -21,6 +31,7 @@ import Testing
                     let at = Int(random.next() % UInt64(open.count))
                     open[at].0.time = clock
                     open[at].0.step = TraceRecord.Step.byCode[2 + Int(random.next() % 12)]
+                    open[at].0.session = session(&random)
                     steps.append(
                         .init(
                             step: open[at].0, id: "",

@@ -116,11 +116,15 @@ extension HistoryWorld {
         return found
     }
 
-    static func text(_ item: Given) -> String { "\(item.step.time) \(item.step.step) \(item.detail)" }
+    static func text(_ item: Given) -> String {
+        "\(item.step.time) \(item.step.step) \(item.detail) \(item.step.session?.text ?? "")"
+    }
 
     static func expected(_ message: HistoryMessage) -> Expected {
         Expected(
             id: String(decoding: message.record.id, as: UTF8.self),
-            steps: message.record.steps.map { "\($0.time) \($0.step) \($0.detail)" })
+            steps: message.record.steps.map {
+                "\($0.time) \($0.step) \($0.detail) \($0.session?.text ?? "")"
+            })
     }
 }

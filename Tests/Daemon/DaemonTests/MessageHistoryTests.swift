@@ -28,6 +28,11 @@ struct MessageHistoryTests {
         try eventually("it is delivered") {
             try daemon.steps(of: "first") == ["stored", "sent", "delivered"]
         }
+        let sessions = try daemon.ctl("sessions", "list")["sessions"] as? [[String: Any]] ?? []
+        let session = try #require(sessions.first { $0["kind"] as? String == "device" }?["id"] as? String)
+        let first = try daemon.ctl("messages", "find", "first")["messages"] as? [[String: Any]] ?? []
+        let steps = first.first?["steps"] as? [[String: Any]] ?? []
+        #expect(steps.map { $0["session"] as? String } == [nil, session, nil])
         device.stop()
         _ = try daemon.ctl("send", sender, device.token, "n=2", "--message-id", "second")
         try eventually("it is stored") { try daemon.steps(of: "second") == ["stored"] }

@@ -62,6 +62,8 @@ struct RegistrationTests {
             let ack = try server.expectJSON("the ACK of \(id)") { $0["message_id"] as? String == id }
             #expect(ack["message_type"] as? String == "ack" && ack["from"] as? String == token)
             #expect(ack["registration_id"] as? String == (id == "to-old" ? new.token : nil))
+            let sent = try daemon.ctl("send", sender.id, token, "id=\(id)")
+            #expect(sent["registration_id"] as? String == (id == "to-old" ? new.token : nil))
         }
     }
 }

@@ -116,7 +116,7 @@ struct InProcessServerTests {
         let server = try InProcessServer(in: ServerFolder())
         #expect(try server.ask("senders add", ["sender_id": "4711"])["ok"]?.boolean == true)
         let wrong: [(String, JSONValue, String)] = [
-            ("drain", ["session": "0-1-1", "sender_id": "4711"], "exclude each other"),
+            ("drain", ["session": "0-1", "sender_id": "4711"], "exclude each other"),
             (
                 "senders rotate-key", ["sender_id": "4711", "overlap_seconds": 31_536_001],
                 "invalid overlap_seconds \"31536001\": expected a whole number from 0 to 31536000"

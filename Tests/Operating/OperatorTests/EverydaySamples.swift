@@ -108,7 +108,7 @@ extension Samples {
         "kind": "downstream", "message_id": "m-1", "persistent_id": "0:1%2", "apns_id": "0-8-8-0-1",
         "sender_id": "5",
         "device": "42", "registration": 1,
-        "steps": [["time": time, "step": "refused", "detail": "not_registered"]],
+        "steps": [["time": time, "step": "refused", "detail": "not_registered", "session": "0-345"]],
     ]
 
     private static let coverage: JSONValue = [

@@ -195,7 +195,7 @@ import Wire
         #expect(try entries(SuspendSender.self) == ["sender=5"])
         #expect(try entries(ChangeLogLevel.self) == ["level=debug", "duration=600s"])
         #expect(try entries(ListMessages.self) == ["target: dzx", "sender=5"])
-        #expect(try entries(DrainSessions.self) == ["session=0-12-345", "sender=5"])
+        #expect(try entries(DrainSessions.self) == ["session=0-345", "sender=5"])
         #expect(try entries(ForgetDevice.self) == ["target=42"])
         #expect(try entries(ShowDevice.self) == ["target: 42", "target: dzx"])
         #expect(try entries(RevokeInstallation.self) == ["installation=cGFzc3dvcmQ_aGVsbG8tdw"])

@@ -66,7 +66,7 @@ enum Samples {
         case is DrainSessions.Type:
             Sample(
                 arguments: [
-                    [:], ["session": "0-12-345"], ["sender_id": "5"], ["hold": true], ["release": true],
+                    [:], ["session": "0-345"], ["sender_id": "5"], ["hold": true], ["release": true],
                 ], answers: [["sessions": 3], ["sessions": 3, "state": "drained"]])
         case is AuditStore.Type: Sample(arguments: [[:]], answers: [audit])
         case is ExportRecords.Type, is ImportRecords.Type, is MakeBackup.Type: transfer(operation)
@@ -163,7 +163,8 @@ enum Samples {
         ],
         answers: [
             [
-                "message_id": "ctl-1", "outcome": "nack", "error": "BAD_REGISTRATION",
+                "message_id": "ctl-1", "outcome": "nack", "registration_id": token,
+                "error": "BAD_REGISTRATION",
                 "error_description": "no token", "success": 1, "failure": 2,
             ]
         ])
@@ -317,7 +318,7 @@ enum Samples {
 
     private static func session(_ name: String) -> JSONValue {
         .object([
-            .init("id", "0-12-345"), .init("kind", "device"), .init("peer", "[::1]:9"), .init(name, "5"),
+            .init("id", "0-345"), .init("kind", "device"), .init("peer", "[::1]:9"), .init(name, "5"),
             .init("since", time),
         ])
     }

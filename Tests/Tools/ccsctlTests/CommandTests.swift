@@ -53,7 +53,7 @@ import Wire
             ["send", "5", "tok", "novalue"], ["send", "5", "tok", "a=1", "a=2"], ["send", "5", "tok", "=x"],
             ["senders", "add", "--key-stdin", "--key-file", "/dev/null"],
             ["senders", "add", "--label", String(repeating: "x", count: 256)],
-            ["drain", "--session", "0-1-1", "--sender", "5"], ["drain", "--session", "0-1"],
+            ["drain", "--session", "0-1", "--sender", "5"], ["drain", "--session", "0-1-1"],
             ["installations", "show", "x"], ["topics", "list", "--after", "news"], ["devices", "show", ""],
         ] {
             let failure = #expect(throws: Failure.self, "\(words)") { try Self.object(words) }

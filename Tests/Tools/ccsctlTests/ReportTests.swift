@@ -103,12 +103,12 @@ import WireSupport
                 """)
         #expect(try text(ListSenders.self, ["senders": []]).contains("ccsctl senders add"))
         let session: JSONValue = [
-            "id": "0-1-2", "kind": "device", "peer": "[::1]:9", "device": "7", "since": .string(Self.time),
+            "id": "0-12", "kind": "device", "peer": "[::1]:9", "device": "7", "since": .string(Self.time),
         ]
         #expect(
             try text(ListSessions.self, ["sessions": [session], "left_out": 9]) == """
-                ID     KIND    NAME  PEER     SINCE
-                0-1-2  device     7  [::1]:9  2026-11-20T12:03:04.000Z
+                ID    KIND    NAME  PEER     SINCE
+                0-12  device     7  [::1]:9  2026-11-20T12:03:04.000Z
                 … and 9 more: --limit N shows more.
 
                 """)
@@ -248,10 +248,10 @@ import WireSupport
         online.append(
             .init(
                 "connection",
-                ["id": "0-1-2", "kind": "device", "peer": "[::1]:9", "since": .string(Self.time)]))
+                ["id": "0-12", "kind": "device", "peer": "[::1]:9", "since": .string(Self.time)]))
         #expect(
             try text(ShowDevice.self, .object(online)).contains(
-                "last seen   2026-11-20T12:03:04.002Z\nconnection  0-1-2 from [::1]:9 since \(Self.time)\n"))
+                "last seen   2026-11-20T12:03:04.002Z\nconnection  0-12 from [::1]:9 since \(Self.time)\n"))
     }
 
     @Test("the lines of a trace are printed in columns, with the number of omitted steps at the end")
@@ -341,6 +341,9 @@ import WireSupport
             try text(ForgetDevice.self, ["registrations": 2, "messages": 3])
                 == "Removed, with 2 registrations and 3 messages.\n")
         #expect(try text(SendMessage.self, ["message_id": "m", "outcome": "ack"]) == "ACK for m.\n")
+        #expect(
+            try text(SendMessage.self, ["message_id": "m", "outcome": "ack", "registration_id": "a:b"])
+                == "ACK for m.\nThe app has a newer token: a:b\n")
         let nack: JSONValue = [
             "message_id": "m", "outcome": "nack", "error": "BAD_REGISTRATION", "error_description": "d",
         ]

@@ -161,7 +161,9 @@ extension HistoryRecord: NodeFields {
 extension HistoryRecord.Step: NodeFields {
     static var leastBytes: Int { 3 }
     static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
-        Self(time: try c(v?.time, "time"), step: try c(v?.step), detail: try c(v?.detail, "detail"))
+        Self(
+            time: try c(v?.time, "time"), step: try c(v?.step), detail: try c(v?.detail, "detail"),
+            session: try c.optional(v?.session, "session"))
     }
 }
 

@@ -136,6 +136,14 @@ extension ConnectionID: NodeFields {
     }
 }
 
+extension SessionID: NodeFields {
+    static func fields(_ v: Self?, _ c: inout some Coder) throws(Fault) -> Self {
+        Self(
+            node: try c(v?.node, "node"), reactor: try c(v?.reactor, "reactor"),
+            generation: try c(v?.generation, "generation"))
+    }
+}
+
 /// A device with the digest of its security token.
 struct DeviceProof: NodeFields {
     var device: DeviceID

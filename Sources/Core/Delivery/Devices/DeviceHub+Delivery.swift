@@ -165,7 +165,7 @@ extension DeviceHub {
             entry.link?.connection == connection, "a message is sent on another device's connection",
             of: entry)
         if message.kind == .message { turn.effects.downstream.sent += 1 }
-        turn.traceMessage(message, .sent, detail: isStored ? "" : "now_or_never")
+        turn.traceMessage(message, .sent, on: connection, detail: isStored ? "" : "now_or_never")
         var from = entry.registrations[at].from(message.sender)
         if let path = message.shared?.path, !path.isEmpty { from = path }
         let app = entry.registrations[at].registration.app

@@ -66,7 +66,7 @@ extension SenderHub {
             turn.effects.upstream.sent += 1
         }
         let detail = connection.isWebhook ? "webhook" : isStored ? "" : "now_or_never"
-        turn.traceUpstream(message, .sent, detail: detail)
+        turn.traceUpstream(message, .sent, on: connection.isWebhook ? nil : connection, detail: detail)
     }
 
     /// Delivers a message that is now on disk if all earlier ones have been delivered; otherwise it is read from the store later.

@@ -53,6 +53,8 @@ public struct HistoryStep: Sendable, Equatable {
     public var sequence: UInt64
     /// Second half of the persistent ID; 0 if unknown.
     public var salt: UInt32 = 0
+    /// The session that it was sent on; `nil` if it was not.
+    public var session: SessionID?
     /// Bytes of the message's ID.
     public internal(set) var idBytes: UInt8 = 0
     /// Bytes of the details.

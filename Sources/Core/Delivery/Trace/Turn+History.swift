@@ -63,7 +63,8 @@ extension Turn {
     }
 
     mutating func recordMessage(
-        _ message: borrowing StoredMessage, _ step: TraceRecord.Step, detail: String
+        _ message: borrowing StoredMessage, _ step: TraceRecord.Step, on connection: ConnectionID?,
+        detail: String
     ) {
         // A message that is stored is accepted: one record has both.
         guard keepsHistory, step != .accepted || !detail.isEmpty else { return }
@@ -72,7 +73,13 @@ extension Turn {
         record.registration = message.registration.number
         record.sender = message.sender?.number ?? 0
         record.salt = message.salt
-        add(record, id: step == .sent ? [] : message.messageID, detail: detail)
+        record.session = connection.map { SessionID($0) }
+        // Its record has the ID already.
+        if step == .sent {
+            add(record, detail: detail)
+        } else {
+            add(record, id: message.messageID, detail: detail)
+        }
     }
 
     mutating func recordEntry(
@@ -111,7 +118,8 @@ extension Turn {
 
     /// Records a step of an upstream message, or of a receipt.
     mutating func recordUpstream(
-        _ upstream: borrowing StoredUpstream, _ step: TraceRecord.Step, detail: String = ""
+        _ upstream: borrowing StoredUpstream, _ step: TraceRecord.Step, on connection: ConnectionID? = nil,
+        detail: String = ""
     ) {
         guard keepsHistory, step != .accepted || !detail.isEmpty else { return }
         let kind: HistoryStep.Kind = upstream.kind == .message ? .upstream : .receipt
@@ -119,6 +127,7 @@ extension Turn {
         record.device = upstream.from.device.number
         record.registration = upstream.from.number.number
         record.sender = upstream.sender.number
+        record.session = connection.map { SessionID($0) }
         add(record, id: step == .sent ? [] : upstream.messageID, detail: detail)
     }
 

@@ -110,9 +110,10 @@ extension Turn {
 
     /// Reports a step of a stored message.
     mutating func traceMessage(
-        _ message: borrowing StoredMessage, _ step: TraceRecord.Step, detail: String = ""
+        _ message: borrowing StoredMessage, _ step: TraceRecord.Step, on connection: ConnectionID? = nil,
+        detail: String = ""
     ) {
-        recordMessage(message, step, detail: message.kind.detail ?? detail)
+        recordMessage(message, step, on: connection, detail: message.kind.detail ?? detail)
         guard isTracing else { return }
         var record = TraceRecord(.downstream, step)
         record.messageID = message.messageID
@@ -154,9 +155,10 @@ extension Turn {
 
     /// Reports a step of a stored upstream message. Receipts are not traced.
     mutating func traceUpstream(
-        _ upstream: borrowing StoredUpstream, _ step: TraceRecord.Step, detail: String = ""
+        _ upstream: borrowing StoredUpstream, _ step: TraceRecord.Step, on connection: ConnectionID? = nil,
+        detail: String = ""
     ) {
-        recordUpstream(upstream, step, detail: detail)
+        recordUpstream(upstream, step, on: connection, detail: detail)
         guard isTracing, upstream.kind == .message else { return }
         var record = TraceRecord(.upstream, step)
         record.messageID = upstream.messageID

@@ -82,7 +82,7 @@ extension ControlServer {
             sessions = daemon.drainer.drainConnections(.session(session), progress: report)
             guard sessions != 0 else {
                 throw OperatorProblem(
-                    "unknown session \(session.reactor)-\(session.slot)-\(session.generation)",
+                    "unknown session \(session.text)",
                     hint: "ccsctl sessions list shows all sessions")
             }
         case .hold:

@@ -107,7 +107,7 @@ extension Link {
     /// The row in `ccsctl sessions list`.
     var summary: SessionRow {
         SessionRow(
-            id: connection.id, kind: kind.rawValue, peer: "\(connection.peer)",
+            id: SessionID(connection.id), kind: kind.rawValue, peer: "\(connection.peer)",
             sender: kind.isAppServer ? peerName : nil, device: kind.isAppServer ? nil : peerName,
             since: openedAt)
     }

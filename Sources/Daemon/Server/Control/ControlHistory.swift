@@ -175,7 +175,9 @@ extension HistoryRow {
             device: record.device == 0 ? nil : DeviceID(record.device),
             registration: record.registration == 0 ? nil : Int(clamping: record.registration),
             steps: record.steps.map {
-                Step(time: $0.time, step: $0.step.rawValue, detail: $0.detail.isEmpty ? nil : $0.detail)
+                Step(
+                    time: $0.time, step: $0.step.rawValue, detail: $0.detail.isEmpty ? nil : $0.detail,
+                    session: $0.session)
             })
     }
 }

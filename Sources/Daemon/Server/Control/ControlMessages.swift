@@ -23,6 +23,9 @@ extension ControlServer {
             case .submission(_, .group(let group)):
                 answer.success = group.success
                 answer.failure = group.failed.count
+            case .submission(_, .accepted(_, let canonical?)):
+                answer.registration = Redacted(
+                    String(decoding: daemon.secrets.seal.token(for: canonical), as: UTF8.self))
             default: break
             }
         } catch {

@@ -78,9 +78,9 @@ final class HistoryFiles {
 
     /// Completes the file and starts the next one.
     private func roll(_ now: UnixMilliseconds) throws(TransportError) {
-        let number = open.writer.number
+        let (number, indexed) = (open.writer.number, open.writer.indexed)
         try finish()
-        open = try Self.start(after: number, in: folder, now)
+        open = try Self.start(after: number, in: folder, now, indexed: indexed)
         try drop(now)
     }
 
@@ -189,10 +189,10 @@ final class HistoryFiles {
 
     /// Starts the next file, whose existence shows that the process was not stopped.
     private static func start(
-        after number: UInt64, in folder: String, _ now: UnixMilliseconds
+        after number: UInt64, in folder: String, _ now: UnixMilliseconds, indexed: Int = 0
     ) throws(TransportError) -> OpenFile {
         var header = ByteBuffer()
-        let writer = SegmentWriter(number: number + 1, at: now, header: &header)
+        let writer = SegmentWriter(number: number + 1, at: now, indexed: indexed, header: &header)
         let path = path(folder, number + 1)
         let file = try openFile(path, O_WRONLY | O_CREAT | O_EXCL)
         try SmallFile.write(header.bytes, to: file, path)

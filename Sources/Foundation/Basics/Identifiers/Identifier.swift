@@ -75,3 +75,35 @@ public struct ConnectionID: Hashable, Sendable {
         self.generation = generation
     }
 }
+
+/// A connection as operators name it: without its slot, which only its reactor needs to find it.
+public struct SessionID: Hashable, Sendable {
+    /// See `ConnectionID`.
+    public var node: UInt16
+    public var reactor: UInt16
+    public var generation: UInt32
+
+    public init(node: UInt16 = 0, reactor: UInt16, generation: UInt32) {
+        self.node = node
+        self.reactor = reactor
+        self.generation = generation
+    }
+
+    public init(_ connection: ConnectionID) {
+        self.init(node: connection.node, reactor: connection.reactor, generation: connection.generation)
+    }
+
+    /// Its text: reactor and generation, such as `0-345`, and in a cluster before them the node.
+    public var text: String { node == 0 ? "\(reactor)-\(generation)" : "\(node)-\(reactor)-\(generation)" }
+
+    /// Reads the text. Returns `nil` for any other.
+    public init?(text: String) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard (2...3).contains(parts.count),
+            parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
+            let node = parts.count == 3 ? UInt16(parts[0]) : 0, parts.count == 2 || node > 0,
+            let reactor = UInt16(parts[parts.count - 2]), let generation = UInt32(parts[parts.count - 1])
+        else { return nil }
+        self.init(node: node, reactor: reactor, generation: generation)
+    }
+}

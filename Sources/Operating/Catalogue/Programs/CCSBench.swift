@@ -207,7 +207,7 @@ extension Program {
                 options: [
                     Option(
                         "--messages", .integer(1_000...1_000_000_000), "N",
-                        "The number of messages: some 50 bytes of disk for each.", preset: "10000000"),
+                        "The number of messages: some 60 bytes of disk for each.", preset: "10000000"),
                     reactors,
                 ]),
             Command(

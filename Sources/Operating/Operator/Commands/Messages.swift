@@ -108,16 +108,19 @@ public struct SendMessage: OperatorCommand {
         public var outcome: Outcome
         public var error: String?
         public var errorDescription: String?
+        /// The token of the app that has replaced the one that was given.
+        public var registration: Redacted<String>?
         public var success: Int?
         public var failure: Int?
 
         /// Creates an answer.
         public init(
-            messageID: String, outcome: Outcome, error: String? = nil, errorDescription: String? = nil,
-            success: Int? = nil, failure: Int? = nil
+            messageID: String, outcome: Outcome, registration: Redacted<String>? = nil, error: String? = nil,
+            errorDescription: String? = nil, success: Int? = nil, failure: Int? = nil
         ) {
             self.messageID = messageID
             self.outcome = outcome
+            self.registration = registration
             self.error = error
             self.errorDescription = errorDescription
             self.success = success
@@ -125,9 +128,12 @@ public struct SendMessage: OperatorCommand {
         }
 
         public static let fields = Fields(
-            Answer.init(messageID:outcome:error:errorDescription:success:failure:),
+            Answer.init(messageID:outcome:registration:error:errorDescription:success:failure:),
             .required("message_id", .text, \.messageID, "The ID of the message."),
             .required("outcome", .word, \.outcome, "Whether the message was accepted."),
+            .optional(
+                "registration_id", .registrationToken, \.registration,
+                "The newer token of the app, which has replaced the given one."),
             .optional("error", .text, \.error, "The error code of a NACK."),
             .optional("error_description", .text, \.errorDescription, "The description of the error."),
             .optional(

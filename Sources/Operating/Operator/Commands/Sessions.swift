@@ -33,7 +33,7 @@ public struct ListSessions: OperatorCommand {
 
 /// A peer that is logged in.
 public struct SessionRow: Record {
-    public var id: ConnectionID
+    public var id: SessionID
     public var kind: String
     public var peer: String
     public var sender: String?
@@ -42,7 +42,7 @@ public struct SessionRow: Record {
 
     /// Creates a row.
     public init(
-        id: ConnectionID, kind: String, peer: String, sender: String?, device: String?,
+        id: SessionID, kind: String, peer: String, sender: String?, device: String?,
         since: UnixMilliseconds
     ) {
         self.id = id
@@ -72,7 +72,7 @@ public struct DrainSessions: OperatorCommand {
         /// The connections of one sender.
         case sender(SenderID)
         /// One connection, of an app server or a device.
-        case session(ConnectionID)
+        case session(SessionID)
     }
 
     /// What the command does.
@@ -86,7 +86,7 @@ public struct DrainSessions: OperatorCommand {
     }
 
     /// The session to drain.
-    public private(set) var session: ConnectionID?
+    public private(set) var session: SessionID?
     /// The sender whose sessions are drained.
     public private(set) var sender: SenderID?
     /// Whether the ports are closed.
@@ -94,7 +94,7 @@ public struct DrainSessions: OperatorCommand {
     /// Whether the ports are opened.
     public private(set) var isReleasing: Bool
 
-    private init(session: ConnectionID?, sender: SenderID?, isHolding: Bool, isReleasing: Bool) {
+    private init(session: SessionID?, sender: SenderID?, isHolding: Bool, isReleasing: Bool) {
         self.session = session
         self.sender = sender
         self.isHolding = isHolding

@@ -92,25 +92,12 @@ extension FieldKind where Value == DeviceTarget {
     }
 }
 
-extension FieldKind where Value == ConnectionID {
-    /// The ID of a session: reactor, slot and generation of its connection, and before them the node if it is in a cluster.
+extension FieldKind where Value == SessionID {
+    /// The ID of a session.
     static var session: FieldKind {
         scalar(
-            .named("the ID of a session, such as 0-12-345"), "ID",
-            parse: { value in
-                let parts = (value.text ?? "").split(separator: "-", omittingEmptySubsequences: false)
-                guard (3...4).contains(parts.count),
-                    parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
-                    let node = parts.count == 4 ? UInt16(parts[0]) : 0, parts.count == 3 || node > 0,
-                    let reactor = UInt16(parts[parts.count - 3]), let slot = UInt32(parts[parts.count - 2]),
-                    let generation = UInt32(parts[parts.count - 1])
-                else { return nil }
-                return ConnectionID(node: node, reactor: reactor, slot: slot, generation: generation)
-            },
-            encode: {
-                let node = $0.node == 0 ? "" : "\($0.node)-"
-                return .string("\(node)\($0.reactor)-\($0.slot)-\($0.generation)")
-            })
+            .named("the ID of a session, such as 0-345"), "ID",
+            parse: { $0.text.flatMap { SessionID(text: $0) } }, encode: { .string($0.text) })
     }
 }
 

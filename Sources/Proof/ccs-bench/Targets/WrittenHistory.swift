@@ -114,6 +114,11 @@ final class WrittenHistory {
         step.sender = message.sender
         step.registration = 1
         step.salt = isRefused ? 0 : Self.salt
+        // All devices are connected, in the order of a million logins.
+        if kind == .sent {
+            let login = (message.device &* 0x9e37_79b9_7f4a_7c15) >> 44
+            step.session = SessionID(reactor: UInt16(login & 3), generation: UInt32(login))
+        }
         let hasID = isRefused || kind == .stored
         batch.append(
             step, id: hasID ? Array(message.id.utf8) : [], detail: isRefused ? "DEVICE_UNREGISTERED" : "")

@@ -98,7 +98,8 @@ extension HistoryRow {
         var text = "\(Report.cell(messageID)): \(facts.joined(separator: ", "))\n"
         for step in steps {
             let detail = step.detail.map { " (\(Report.safe($0)))" } ?? ""
-            text += "  \(Report.time(step.time))  \(Report.safe(step.step))\(detail)\n"
+            let session = step.session.map { " on session \($0.text)" } ?? ""
+            text += "  \(Report.time(step.time))  \(Report.safe(step.step))\(session)\(detail)\n"
         }
         return text
     }

@@ -67,7 +67,11 @@ extension RandomValues {
         record.id = bytes()
         (record.device, record.registration, record.sender) = (number(), number(), number())
         (record.sequence, record.salt) = (number(), small())
-        record.steps = list { .init(time: $0.signed(), step: $0.one(), detail: $0.flag() ? "" : "apns") }
+        record.steps = list {
+            .init(
+                time: $0.signed(), step: $0.one(), detail: $0.flag() ? "" : "apns",
+                session: $0.optional { SessionID($0.connection()) })
+        }
         return HistoryMessage(record: record, position: HistoryPosition(place: number()))
     }
 

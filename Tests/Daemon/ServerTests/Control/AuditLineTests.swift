@@ -285,12 +285,12 @@ struct AuditLineTests {
     func refused() throws {
         let lines = Lines()
         let server = try InProcessServer(in: ServerFolder(), log: lines.log())
-        let first = try server.ask("drain", ["session": "0-4711-1"])
+        let first = try server.ask("drain", ["session": "0-4711"])
         #expect(first["progress"]?["total"]?.integer == 0)
         let written = lines.next()
         #expect(
             written.first?.contains(
-                "command=drain arguments=\"session=0-4711-1\" result=refused problem=\"unknown session 0-4711-1\""
+                "command=drain arguments=\"session=0-4711\" result=refused problem=\"unknown session 0-4711\""
             ) == true, "\(written)")
     }
 

@@ -43,8 +43,8 @@ extension Limits {
         public static let entriesPerBucket = 64
         /// Steps of one message that an answer has: a message that is deferred time and again has more.
         public static let stepsShown = 200
-        /// Steps in one record, as five bits count them; the rest starts another record.
-        public static let stepsPerRecord = 31
+        /// Steps in one record, as four bits count them; the rest starts another record.
+        public static let stepsPerRecord = 15
         /// Blocks that one answer reads: some 0.2 ms each.
         public static let examinedBlocks = 2_000
         /// Blocks that a search keeps for its next question: most messages of a page are in the same ones.

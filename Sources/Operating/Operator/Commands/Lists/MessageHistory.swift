@@ -7,19 +7,22 @@ public struct HistoryRow: Record {
         public var time: UnixMilliseconds
         public var step: String
         public var detail: String?
+        public var session: SessionID?
 
         /// Creates a step.
-        public init(time: UnixMilliseconds, step: String, detail: String?) {
+        public init(time: UnixMilliseconds, step: String, detail: String?, session: SessionID? = nil) {
             self.time = time
             self.step = step
             self.detail = detail
+            self.session = session
         }
 
         public static let fields = Fields(
-            Step.init(time:step:detail:),
+            Step.init(time:step:detail:session:),
             .required("time", .time, \.time, "When it happened."),
             .required("step", .text, \.step, "What happened, in the words of devices trace."),
-            .optional("detail", .text, \.detail, "Details, such as the reason of a refusal."))
+            .optional("detail", .text, \.detail, "Details, such as the reason of a refusal."),
+            .optional("session", .session, \.session, "The session that it was sent on (see sessions list)."))
     }
 
     /// `downstream`, `upstream`, `receipt`, `topic` or `group`.

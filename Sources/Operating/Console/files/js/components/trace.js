@@ -123,7 +123,7 @@ export function stepItem(step) {
     h('span', { class: 'quiet explanation' }, meaning(step.step, 'step', 'milestone')),
     h('span', { class: 'quiet ids' }, [
       step.message_id && said`message ${step.message_id}`, step.sender_id && said`sender ${step.sender_id}`,
-      step.registration !== undefined && said`registration ${step.registration}`, step.persistent_id && said`${step.persistent_id}`,
+      step.registration !== undefined && said`registration ${step.registration}`, step.persistent_id && said`${step.persistent_id}`, step.session && said`session ${step.session}`,
     ].filter(Boolean).map((part, at) => (at > 0 ? [' · ', part] : part))));
 }
 
