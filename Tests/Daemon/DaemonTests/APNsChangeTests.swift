@@ -141,7 +141,7 @@ struct APNsChangeTests {
         let expiry = String(Int(Date().timeIntervalSince1970) + 86_400)
         let activity =
             "0410" + String(Int(Date().timeIntervalSince1970) + 3_600, radix: 16)
-            + String(repeating: "ac", count: 60)
+            + "ac" + String(repeating: "0", count: 118)
         let token = try bench.register([device])[0]
         func send(_ apns: [String: Any]) throws -> AppleBench.Answer {
             let message: [String: Any] = [
