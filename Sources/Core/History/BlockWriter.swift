@@ -43,18 +43,17 @@ struct BlockWriter: ~Copyable {
     /// Appends the record of the message whose first step is at `first`. Returns what the index needs, and the first step that is left: a
     /// record has up to `Limits.History.stepsPerRecord`.
     mutating func append(
-        _ steps: borrowing ArraySlice<HistoryStep>, _ first: Int, _ chains: borrowing StepChains,
+        _ steps: borrowing Span<HistoryStep>, _ first: Int, _ chains: borrowing StepChains,
         _ text: borrowing RawSpan
     ) -> (indexed: Indexed, rest: Int) {
-        let start = steps.startIndex
         var count = 1
-        var next = Int(chains.next[first])
+        var next = Int(chains[first].next)
         while next >= 0, count < Limits.History.stepsPerRecord {
             count &+= 1
-            next = Int(chains.next[next])
+            next = Int(chains[next].next)
         }
-        let step = steps[start &+ first]
-        let textAt = Int(chains.text[first])
+        let step = steps[first]
+        let textAt = Int(chains[first].text)
         let id = text.extracting(textAt..<textAt &+ Int(step.idBytes))
         let packed = PackedID.packed(id)
         var indexed = appendHead(step, steps: count, isPacked: packed != nil)
@@ -67,8 +66,9 @@ struct BlockWriter: ~Copyable {
         if step.idBytes > 0 { indexed.id = HistoryHash.id(id) }
         var at = first
         for _ in 0..<count {
-            append(steps[start &+ at], text, Int(chains.text[at]))
-            at = Int(chains.next[at])
+            let link = chains[at]
+            append(steps[at], text, Int(link.text))
+            at = Int(link.next)
         }
         return (indexed, next)
     }

@@ -45,7 +45,7 @@ public struct HistorySource: Sendable {
         first = writer.first
         last = writer.last
         self.read = read
-        index = .open(entries: writer.entries, offsets: writer.offsets, end: writer.bytes)
+        index = .open(entries: writer.index.entries, offsets: writer.index.offsets, end: writer.bytes)
     }
 
     /// Returns the blocks that may have a key: all that have it, and rarely another one.

@@ -24,7 +24,7 @@ public enum HistoryOutcome: Int, Sendable, CaseIterable {
 
 /// How many messages were accepted on a day, and how many ended in each way.
 public struct OutcomeCounts: Sendable, Equatable {
-    private var counts = SIMD8<Int>(repeating: 0)
+    private var counts = InlineArray<8, Int>(repeating: 0)
 
     /// Creates counts of 0.
     public init() {}
@@ -36,7 +36,13 @@ public struct OutcomeCounts: Sendable, Equatable {
     }
 
     /// Adds other counts.
-    public mutating func add(_ other: OutcomeCounts) { counts &+= other.counts }
+    public mutating func add(_ other: OutcomeCounts) {
+        for at in counts.indices { counts[at] &+= other.counts[at] }
+    }
+
+    public static func == (left: OutcomeCounts, right: OutcomeCounts) -> Bool {
+        left.counts.indices.allSatisfy { left.counts[$0] == right.counts[$0] }
+    }
 }
 
 /// The recipients of messages to a topic, or that meet a condition.

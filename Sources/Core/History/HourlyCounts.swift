@@ -25,13 +25,18 @@ public struct HourlyCounts: Sendable, Equatable {
     /// Counts steps: an acceptance and an end each in the hour in which it happened.
     public mutating func add(_ batch: HistoryBatch) {
         var (current, sums) = (0, OutcomeCounts())
+        var times: Range<Int64> = 0..<0
         var refused: HistoryStep?
-        for step in batch.steps {
+        let steps = batch.steps.span
+        for at in steps.indices {
+            // Every message has one, and it never counts.
+            if steps[at].step == .sent { continue }
+            let step = steps[at]
             guard let outcome = HistoryOutcome(counting: step) else { continue }
-            let hour = Int(max(0, step.time) / Self.hour)
-            if hour != current {
+            if !times.contains(step.time) {
                 add(sums, to: current)
-                (current, sums) = (hour, OutcomeCounts())
+                (current, sums) = (Int(max(0, step.time) / Self.hour), OutcomeCounts())
+                times = Int64(current) * Self.hour..<Int64(current + 1) * Self.hour
             }
             // A message that Apple refuses leaves its mailbox in the same turn: the last end counts.
             if let refused, step.sequence == refused.sequence, step.device == refused.device,

@@ -2,57 +2,57 @@ import Delivery
 
 /// Finds the steps of each message among those that are encoded together.
 struct StepChains {
+    /// A step's place among those of its message.
+    struct Link {
+        /// The following step of the same message; -1 after the last.
+        var next: Int32 = -1
+        /// Of the first step of a message, its last one; -1 at all others.
+        var tail: Int32 = -1
+        /// Where the step's text begins.
+        var text: Int32 = 0
+    }
+
     /// The first step of a message, plus one, by a hash of its position; 0 if there is none.
     private var heads: [Int32] = []
-    /// The following step of the same message; -1 after the last.
-    private(set) var next: [Int32] = []
-    /// Of the first step of a message, its last one; -1 at all others.
-    private var tails: [Int32] = []
-    /// Where the text of each step begins.
-    private(set) var text: [Int32] = []
+    private var links: [Link] = []
 
     /// Chains steps, whose text begins at `start`. Returns where it ends.
-    mutating func chain(_ steps: ArraySlice<HistoryStep>, text start: Int) -> Int {
+    mutating func chain(_ steps: borrowing Span<HistoryStep>, text start: Int) -> Int {
         prepare(steps.count)
         let mask = UInt64(truncatingIfNeeded: heads.count &- 1)
         var textAt = start
-        var at = 0
-        for index in steps.indices {
-            next[at] = -1
-            tails[at] = Int32(truncatingIfNeeded: at)
-            text[at] = Int32(truncatingIfNeeded: textAt)
-            textAt &+= Int(steps[index].idBytes) &+ Int(steps[index].detailBytes)
-            if steps[index].sequence != 0 {
-                add(at, steps[index], steps, mask)
-            }
-            at &+= 1
+        for at in steps.indices {
+            links[at] = Link(
+                next: -1, tail: Int32(truncatingIfNeeded: at), text: Int32(truncatingIfNeeded: textAt))
+            textAt &+= Int(steps[at].idBytes) &+ Int(steps[at].detailBytes)
+            if steps[at].sequence != 0 { add(at, steps, mask) }
         }
         return textAt
     }
 
     @inline(__always)
-    private mutating func add(
-        _ at: Int, _ step: borrowing HistoryStep, _ steps: borrowing ArraySlice<HistoryStep>, _ mask: UInt64
-    ) {
-        let place = Int(truncatingIfNeeded: HistoryHash.mix(step.sequence ^ step.owner &<< 20) & mask)
+    private mutating func add(_ at: Int, _ steps: borrowing Span<HistoryStep>, _ mask: UInt64) {
+        let (sequence, kind, owner) = (steps[at].sequence, steps[at].kind, steps[at].owner)
+        let place = Int(truncatingIfNeeded: HistoryHash.mix(sequence ^ owner &<< 20) & mask)
         let head = Int(heads[place]) &- 1
-        if head >= 0 {
-            let first = steps.startIndex &+ head
-            if steps[first].sequence == step.sequence, steps[first].kind == step.kind,
-                steps[first].owner == step.owner
-            {
-                next[Int(tails[head])] = Int32(truncatingIfNeeded: at)
-                tails[head] = Int32(truncatingIfNeeded: at)
-                tails[at] = -1
-                return
-            }
+        guard head >= 0, steps[head].sequence == sequence, steps[head].kind == kind,
+            steps[head].owner == owner
+        else {
+            heads[place] = Int32(truncatingIfNeeded: at &+ 1)
+            return
         }
-        heads[place] = Int32(truncatingIfNeeded: at &+ 1)
+        links[Int(links[head].tail)].next = Int32(truncatingIfNeeded: at)
+        links[head].tail = Int32(truncatingIfNeeded: at)
+        links[at].tail = -1
     }
+
+    /// The link of a step.
+    @inline(__always)
+    subscript(at: Int) -> Link { links[at] }
 
     /// Whether a step is the first of its message.
     @inline(__always)
-    func isFirst(_ at: Int) -> Bool { tails[at] >= 0 }
+    func isFirst(_ at: Int) -> Bool { links[at].tail >= 0 }
 
     private mutating func prepare(_ count: Int) {
         var size = 64
@@ -62,10 +62,6 @@ struct StepChains {
         } else {
             heads = Array(repeating: 0, count: size)
         }
-        if next.count < count {
-            next = Array(repeating: 0, count: count)
-            tails = next
-            text = next
-        }
+        if links.count < count { links = Array(repeating: Link(), count: count) }
     }
 }

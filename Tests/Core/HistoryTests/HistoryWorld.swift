@@ -42,10 +42,10 @@ final class HistoryWorld {
     /// Completes the file and starts the next one.
     func roll() {
         var out = ByteBuffer()
-        writer.complete(&out)
+        let index = writer.complete(&out)
         files[writer.number]? += out.copied()
         var header = ByteBuffer()
-        writer = SegmentWriter(number: writer.number + 1, at: time, header: &header)
+        writer = SegmentWriter(number: writer.number + 1, at: time, reusing: index, header: &header)
         files[writer.number] = header.copied()
     }
 

@@ -97,28 +97,34 @@ public struct HistoryBatch: Sendable, Equatable {
     public var isEmpty: Bool { steps.isEmpty }
 
     /// Appends a step. Of an ID and of details only the first `Limits.History.textBytes` bytes are recorded.
+    ///
+    /// Inlined, so that the step is written once, into the array: a turn records three for each message.
+    @inline(__always)
     public mutating func append(_ step: HistoryStep, id: [UInt8] = [], detail: String = "") {
         var step = step
-        if !id.isEmpty {
-            step.idBytes = UInt8(min(id.count, Limits.History.textBytes))
-            if id.count <= Limits.History.textBytes {
-                text.append(contentsOf: id)
-            } else {
-                text.append(contentsOf: id.prefix(Limits.History.textBytes))
-            }
-        }
-        if !detail.isEmpty { add(detail, to: &step) }
+        if !id.isEmpty { step.idBytes = add(id) }
+        if !detail.isEmpty { (step.detail, step.detailBytes) = add(detail) }
         steps.append(step)
     }
 
-    private mutating func add(_ detail: String, to step: inout HistoryStep) {
-        if let usual = HistoryStep.UsualDetail.allCases.first(where: { $0.text == detail }) {
-            step.detail = usual
+    /// Adds an ID to the text. Returns its bytes.
+    private mutating func add(_ id: [UInt8]) -> UInt8 {
+        if id.count <= Limits.History.textBytes {
+            text.append(contentsOf: id)
         } else {
-            let bytes = detail.utf8.prefix(Limits.History.textBytes)
-            step.detailBytes = UInt8(bytes.count)
-            text.append(contentsOf: bytes)
+            text.append(contentsOf: id.prefix(Limits.History.textBytes))
         }
+        return UInt8(min(id.count, Limits.History.textBytes))
+    }
+
+    /// Adds details to the text, unless they are usual ones. Returns these, or the bytes of the others.
+    private mutating func add(_ detail: String) -> (HistoryStep.UsualDetail, UInt8) {
+        if let usual = HistoryStep.UsualDetail.allCases.first(where: { $0.text == detail }) {
+            return (usual, 0)
+        }
+        let bytes = detail.utf8.prefix(Limits.History.textBytes)
+        text.append(contentsOf: bytes)
+        return (.none, UInt8(bytes.count))
     }
 
     /// Appends the steps of another batch.

@@ -78,25 +78,26 @@ final class HistoryFiles {
 
     /// Completes the file and starts the next one.
     private func roll(_ now: UnixMilliseconds) throws(TransportError) {
-        let (number, indexed) = (open.writer.number, open.writer.indexed)
-        try finish()
-        open = try Self.start(after: number, in: folder, now, indexed: indexed)
+        let number = open.writer.number
+        open = try Self.start(after: number, in: folder, now, reusing: try finish())
         try drop(now)
     }
 
-    /// Completes the file; one without steps is removed.
-    func finish() throws(TransportError) {
+    /// Completes the file; one without steps is removed. Returns its index, for the storage.
+    @discardableResult
+    func finish() throws(TransportError) -> SegmentIndex {
         guard !open.writer.isEmpty else {
             _ = unsafe unlink(Self.path(folder, open.writer.number))
-            return
+            return SegmentIndex()
         }
-        open.writer.complete(&out)
+        let index = open.writer.complete(&out)
         try write()
         let path = Self.path(folder, open.writer.number)
         guard let known = Self.completeFile(open.writer.number, path) else {
             throw TransportError("read \(path)", detail: "it is not what was written", code: EIO)
         }
         complete.append(known)
+        return index
     }
 
     private func write() throws(TransportError) {
@@ -189,10 +190,11 @@ final class HistoryFiles {
 
     /// Starts the next file, whose existence shows that the process was not stopped.
     private static func start(
-        after number: UInt64, in folder: String, _ now: UnixMilliseconds, indexed: Int = 0
+        after number: UInt64, in folder: String, _ now: UnixMilliseconds,
+        reusing index: consuming SegmentIndex = SegmentIndex()
     ) throws(TransportError) -> OpenFile {
         var header = ByteBuffer()
-        let writer = SegmentWriter(number: number + 1, at: now, indexed: indexed, header: &header)
+        let writer = SegmentWriter(number: number + 1, at: now, reusing: index, header: &header)
         let path = path(folder, number + 1)
         let file = try openFile(path, O_WRONLY | O_CREAT | O_EXCL)
         try SmallFile.write(header.bytes, to: file, path)

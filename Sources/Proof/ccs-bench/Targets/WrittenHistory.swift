@@ -132,19 +132,22 @@ final class WrittenHistory {
         while isOpen {
             if writer.isFull {
                 let number = writer.number
-                try finish()
-                writer = SegmentWriter(number: number + 1, at: time, header: &out)
+                let index = try finish()
+                writer = SegmentWriter(number: number + 1, at: time, reusing: index, header: &out)
             }
             isOpen = writer.append(batch, from: &progress, to: &out)
         }
     }
 
-    private func finish() throws(TransportError) {
-        writer.complete(&out)
+    /// Completes the file. Returns its index, for the storage.
+    @discardableResult
+    private func finish() throws(TransportError) -> SegmentIndex {
+        let index = writer.complete(&out)
         let content = out.copied()
         try SmallFile.replace(Self.path(folder, writer.number), with: content, mode: 0o600)
         bytes += content.count
         files += 1
         out.removeAll(keepingCapacity: true)
+        return index
     }
 }
