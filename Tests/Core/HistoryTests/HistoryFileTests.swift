@@ -43,6 +43,27 @@ import Testing
         #expect(found("7").isEmpty, "numbers name messages to topics alone")
     }
 
+    @Test("messages of one device keep their own salts, also when a process began anew between them")
+    func salts() {
+        let world = HistoryWorld()
+        let salts: [UInt32] = [99, 99, 5, 99, 5, 5]
+        world.write(
+            salts.enumerated().map { number, salt in
+                var given = World.step(.stored, sequence: UInt64(number) + 1, id: "m\(number)")
+                given.step.salt = salt
+                return given
+            })
+        #expect(
+            salts.indices.map { world.search().finding("m\($0)").map(\.record.salt) } == salts.map { [$0] })
+    }
+
+    @Test("a step with an ID and details has both as they were")
+    func texts() {
+        let world = HistoryWorld()
+        world.write([World.step(.refused, sequence: 0, id: "an-id", detail: "other words")])
+        #expect(world.search().finding("an-id").map(World.expected) == world.expected(id: "an-id"))
+    }
+
     @Test func aSearchStopsAtItsLimit() {
         let world = HistoryWorld()
         for number in 1...5 as ClosedRange<UInt64> {
