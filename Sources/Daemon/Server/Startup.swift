@@ -66,7 +66,7 @@ struct Startup: ~Copyable {
 
     /// Runs all steps in order. Throws the failure of the first step that fails.
     mutating func run() throws(StartupFailure) -> (Daemon, StartupGreeting) {
-        let descriptors = raiseDescriptorLimit()
+        let descriptors = try raiseDescriptorLimit()
         try makeDataDirectory()
         let cluster = try readCluster()
         let store = try openStore(cluster)
@@ -152,9 +152,16 @@ struct Startup: ~Copyable {
 
     // MARK: Machine
 
-    private func raiseDescriptorLimit() -> Int {
+    private func raiseDescriptorLimit() throws(StartupFailure) -> Int {
         let descriptors = DescriptorLimit.raise()
         log.debug("descriptor_limit", ["descriptors": LogValue(descriptors)])
+        guard descriptors >= Limits.Connection.leastDescriptors else {
+            throw StartupFailure(
+                text:
+                    "the limit on open files is \(descriptors): ccsd needs at least \(Limits.Connection.leastDescriptors)",
+                hint: "raise LimitNOFILE in the unit, or the hard limit of the shell (ulimit -Hn)",
+                exitCode: .inputOutput)
+        }
         return descriptors
     }
 

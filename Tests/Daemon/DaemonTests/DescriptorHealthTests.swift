@@ -31,4 +31,23 @@ struct DescriptorHealthTests {
         }
         #expect(try health(daemon).code == 14)
     }
+
+    @Test("a daemon does not start with fewer descriptors than it needs to serve clients")
+    func tooFew() throws {
+        let scratch = try Scratch()
+        func start(_ descriptors: Int) throws -> Tool {
+            let program = TestPaths.programs.appendingPathComponent("ccsd").path
+            return try Tool.run(
+                URL(fileURLWithPath: "/bin/bash"),
+                [
+                    "-c", #"ulimit -n "$1"; exec "$0" --data-directory "$2""#, program,
+                    "\(descriptors)", scratch.url.appendingPathComponent("none/data").path,
+                ])
+        }
+        let few = try start(255)
+        #expect(few.code == 74 && few.errors.contains("the limit on open files is 255: "), "\(few)")
+        #expect(few.errors.contains("at least 256") && few.errors.contains("LimitNOFILE"), "\(few)")
+        let enough = try start(256)
+        #expect(enough.code == 74 && enough.errors.contains("data directory"), "canary: \(enough)")
+    }
 }

@@ -49,6 +49,9 @@ extension Limits {
         /// Descriptors reserved for the store (sorted files and logs), listeners and the control socket: a store that cannot
         /// open a file refuses all writes, and unauthenticated peers must not cause that.
         public static let reservedDescriptors = 768
+        /// Descriptors without which ccsd does not start: half of them are for connections, and with few more than the store, the listeners
+        /// and the threads have it would serve no client and look healthy.
+        public static let leastDescriptors = 256
         /// Descriptors that connections always leave free, even if the limit was lowered after the start: enough for a new log
         /// of the store, the sorted file written from the old one, and a compaction.
         public static let alwaysFreeDescriptors = 64
