@@ -101,6 +101,41 @@ import Testing
                 == 0)
     }
 
+    /// Returns the files and folders of the repository that a script names, and that there are not. `NAME` stands for any name.
+    private static func absentPaths(_ file: SourceFile) -> [String] {
+        let path = /\b(Sources|Tests|Scripts|Fixtures|docs|packaging)\/[A-Za-z][A-Za-z0-9_+.\/-]*/
+        return file.text.matches(of: path).compactMap { match in
+            // `.venv-docs/bin` is none.
+            guard file.text[..<match.range.lowerBound].last != "-" else { return nil }
+            let end = file.text[match.range.upperBound...].first
+            let words = match.0.split(separator: "/")
+            // What goes on with a variable or a wildcard is checked up to its last folder.
+            let known =
+                end == "$" || end == "{" || end == "*"
+                ? words.dropLast(match.0.last == "/" ? 0 : 1) : words[...]
+            let name = known.prefix { !$0.allSatisfy { $0.isUppercase || $0 == "." } }.joined(separator: "/")
+            let place = name.hasSuffix(".") ? String(name.dropLast()) : name
+            return SourceTree.mode(place) == 0 ? "\(file.path): \(place) does not exist" : nil
+        }
+    }
+
+    @Test("a script names only files and folders that exist")
+    func scriptPaths() {
+        expectNone(
+            SourceTree.files.filter { $0.path.hasPrefix("Scripts/") || $0.path.hasPrefix(".ci/") }
+                .flatMap(Self.absentPaths))
+    }
+
+    @Test("canary: a folder that was moved is found in a script")
+    func scriptPathCanary() {
+        func count(_ text: String) -> Int {
+            Self.absentPaths(SourceFile(path: "Scripts/a", text: text)).count
+        }
+        #expect(count("folder=$PWD/" + "Tests/Sanitizers\n") == 1)
+        #expect(count("run " + "Scripts/nothing --list\n") == 1)
+        #expect(count("cat Scripts/test. ls Tests/Proof/*.swift; ls Sources/MODULE/A Tests/$name\n") == 0)
+    }
+
     /// Returns the names of the events that ccs-device prints.
     private static func events() -> Set<String> {
         let files = SourceTree.product.filter { $0.module == "ccs-device" }
